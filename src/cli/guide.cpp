@@ -16,41 +16,29 @@ namespace lasolve::cli {
 
 namespace {
 
-const char* meaning_of(Phase p) {
-  switch (p) {
-    case Phase::read:
-      return "reading files, or making the matrix and its right-hand side; not part of the total";
-    case Phase::to_device:
-      return "copying the matrix and right-hand sides to the device";
-    case Phase::panel:
-      return "factoring block columns: pivot search and elimination, little arithmetic on much memory";
-    case Phase::swap:
-      return "row interchanges outside of the panels";
-    case Phase::trsm:
-      return "triangular solves for blocks of U (LU) or L (Cholesky)";
-    case Phase::gemm:
-      return "updates by the GEMM backend, on the CPU also those within triangular solves: nearly all arithmetic of a "
-             "large system";
-    case Phase::solve:
-      return "forward and back substitution with the factors";
-    case Phase::refine:
-      return "residuals in fp64, and corrections from them";
-    case Phase::check:
-      return "the residual of the HPL check and the condition estimate; not part of the total";
-    case Phase::to_host:
-      return "copying the solution to the host";
-    case Phase::other:
-      return "what is none of these, such as conversions, norms and waiting";
-  }
-  return "";
-}
+constexpr std::pair<Phase, const char*> meanings_of_phases[] = {
+    {Phase::read, "reading files, or making the matrix and its right-hand side; not part of the total"},
+    {Phase::to_device, "copying the matrix and right-hand sides to the device"},
+    {Phase::panel, "factoring block columns: pivot search and elimination, little arithmetic on much memory"},
+    {Phase::swap, "row interchanges outside of the panels"},
+    {Phase::trsm, "triangular solves for blocks of U (LU) or L (Cholesky)"},
+    {Phase::gemm,
+     "updates by the GEMM backend, on the CPU also those within triangular solves: nearly all arithmetic of a "
+     "large system"},
+    {Phase::solve, "forward and back substitution with the factors"},
+    {Phase::refine, "residuals in fp64, and corrections from them"},
+    {Phase::check, "the residual of the HPL check and the condition estimate; not part of the total"},
+    {Phase::to_host, "copying the solution to the host"},
+    {Phase::other, "what is none of these, such as conversions, norms and waiting"},
+};
+static_assert(std::size(meanings_of_phases) == phase_count);
 
 std::string phases() {
   std::string text =
       "The phases of a solve, as the report shows them. On CUDA they overlap: then their busy times\n"
       "add up to more than the total, which is wall time.\n\n";
-  for (std::size_t p = 0; p < phase_count; ++p)
-    text += fmt::format("  {:<11}{}\n", name_of(Phase(p)), wrapped(meaning_of(Phase(p)), 86, 13));
+  for (const auto& [phase, meaning] : meanings_of_phases)
+    text += fmt::format("  {:<11}{}\n", name_of(phase), wrapped(meaning, 86, 13));
   return text;
 }
 

@@ -30,19 +30,9 @@ enum Part : std::size_t { making, factoring, estimating, solving, refining, chec
 constexpr std::array<const char*, parts> names_of_parts = {
     "making the matrix", "factoring", "estimating the condition", "solving with the factors", "refining", "checking"};
 
-Part part_of(Step step) {
-  switch (step) {
-    case Step::condition:
-      return estimating;
-    case Step::solve:
-      return solving;
-    case Step::refine:
-      return refining;
-    case Step::check:
-      return checking;
-  }
-  return checking;
-}
+/// The steps of a solution follow one another, as the parts behind factoring do.
+constexpr Part part_of(Step step) { return Part(std::size_t(estimating) + std::size_t(step)); }
+static_assert(part_of(Step::condition) == estimating && part_of(Step::check) == checking);
 
 /// About what each part costs, as operations at the rate of the factorization. To read a matrix takes as long as so many of them for
 /// each element.

@@ -203,15 +203,16 @@ void refuse_brackets(const InputFile& file) {
 
 std::string path_of(const InputFile& file) { return file.name() == "<stdin>" ? "FILE" : file.name(); }
 
-std::string shell_word(const std::string& path) {
-  const bool plain = !path.empty() && all_of(path, [](char c) {
+std::string shell_word(const std::string& path) { return shell_quoted(path.starts_with('-') ? "./" + path : path); }
+
+std::string shell_quoted(const std::string& word) {
+  const bool plain = !word.empty() && all_of(word, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            std::string_view("./_-+=:,@%").find(c) != std::string_view::npos;
   });
-  std::string safe = path.starts_with('-') ? "./" + path : path;  // no option
-  if (plain) return safe;
+  if (plain) return word;
   std::string quoted = "'";
-  for (const char c : safe) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  for (const char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
   return quoted + "'";
 }
 

@@ -9,6 +9,7 @@
 #include "cli/problem.hpp"
 #include "cli/words.hpp"
 #include "core/range.hpp"
+#include "io/foreign.hpp"
 
 namespace lasolve::cli {
 
@@ -115,8 +116,7 @@ const peers::Peer& peer_named(const std::string& word) {
     if (peer.name == word) return peer;
     known.push_back(peer.name);
   }
-  throw UsageError(
-      fmt::format("--peers takes {}, not '{}'{}", fmt::join(known, ", "), word, did_you_mean(word, known)));
+  refuse_word("peers", known, word);
 }
 
 /// Why a peer has no part in a comparison on a device; empty: it has.
@@ -215,15 +215,8 @@ std::string CompareRequest::matrix_of(std::int64_t n) const {
 }
 
 std::string CompareRequest::command() const {
-  const auto is_plain = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) || std::strchr("_-+=./,:@%", c);
-  };
   std::string line = "lasolve";
-  for (const std::string& word : words) {
-    std::string quoted;
-    for (const char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
-    line += !word.empty() && all_of(word, is_plain) ? " " + word : " '" + quoted + "'";
-  }
+  for (const std::string& word : words) line += " " + io::shell_quoted(word);
   return line;
 }
 
