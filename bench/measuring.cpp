@@ -36,7 +36,7 @@ double processor_seconds() {
 struct Way {
   const char* name;
   bool is_timed = false;  // by compare
-  compare::Hearing hearing{compare::Hearing::none};
+  compare::Recording hearing{compare::Recording::none};
   bool hears_progress = false;  // as of runs that take more than a second
 };
 
@@ -115,8 +115,8 @@ std::string longer(const std::vector<double>& first, const std::vector<double>& 
 template <class Space>
 void compete(int queue, std::int64_t n, int rounds, const Options& options) {
   constexpr bool on_cpu = std::is_same_v<Space, Cpu>;
-  using compare::Hearing;
-  const Hearing unasked(on_cpu ? Hearing::updates : Hearing::none), all(Hearing::all);
+  using compare::Recording;
+  const Recording unasked(on_cpu ? Recording::updates : Recording::none), all(Recording::all);
   std::vector<Way> ways = {{"a program"},
                            {"compare", true, unasked},
                            {"compare --attribution", true, all},

@@ -99,7 +99,7 @@ Fault breach_at(const Product& p, Precision precision, const std::string& what) 
   return f;
 }
 
-/// One run of an entrant, which somebody hears of. Nothing, and the result says why, where it does what no kernel may.
+/// One run of an entrant, which `begins` and `ends` enclose. Nothing, and the result says why, where it does what no kernel may.
 template <Precision P>
 std::optional<double> run_of(const Entrant& e, Contest<P>& contest, const Settings& settings, Result& result) {
   if (settings.begins) settings.begins(e, result.product);
@@ -207,7 +207,7 @@ GemmBench::GemmBench(std::vector<Entrant> entrants, const Settings& settings)
 }
 
 void GemmBench::verify(const std::vector<Product>& products, const std::vector<Precision>& precisions,
-                       const Heard& heard) {
+                       const OnEntrant& on_entrant) {
   verified_ = products;
   verdicts_.clear();
   for (const Entrant& e : entrants_) {
@@ -221,7 +221,7 @@ void GemmBench::verify(const std::vector<Product>& products, const std::vector<P
     }
     auto verdicts = settings_.verify ? settings_.verify(task) : verify_here(task);
     for (std::size_t p = 0; p < verdicts.size(); ++p) {
-      if (heard) heard(e, task.precisions[p], verdicts[p]);
+      if (on_entrant) on_entrant(e, task.precisions[p], verdicts[p]);
       verdicts_[{id_of(e), task.precisions[p]}] = std::move(verdicts[p]);
     }
   }

@@ -121,10 +121,11 @@ int say_and_write(const Request& request, const std::vector<Measured>& all, cons
                outlet.is_printed ? "\n" : "");
   say_what_failed(all);
   if (talk && outlet.is_printed && all.size() > 1 && code == done)
-    fmt::print(report_to, "X is that of {}; {}\n\n", all[0].report.gemm,
-               solutions.apart == 0
-                   ? "the others have the same bits"
-                   : fmt::format("the others differ from it by {:.0e} of its largest entry at most", solutions.apart));
+    fmt::print(
+        report_to, "X is that of {}; {}\n\n", all[0].report.gemm,
+        solutions.difference == 0
+            ? "the others have the same bits"
+            : fmt::format("the others differ from it by {:.0e} of its largest entry at most", solutions.difference));
   if (code == done)
     write_solution(request, is_vector, outlet, solutions.X);
   else if (outlet.is_asked_for)

@@ -23,7 +23,7 @@ namespace {
 
 /// What a kernel that is somebody's own may declare, so that the tool does the rest; empty: nothing that would help.
 std::string advice_on(const bench::Fault& fault) {
-  if (fault.only_together)
+  if (fault.only_concurrent)
     return "  static memory or threads of its own? kernel.limits with LASOLVE_KERNEL_ONE_CALL has one call at a time\n";
   if (fault.misaligned) return "  kernel.alignment says at multiples of how many bytes its operands begin\n";
   const bool held_nan = fault.kind == bench::Fault::wrong_element && fault.at.beta == 0 &&

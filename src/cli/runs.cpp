@@ -50,7 +50,7 @@ std::array<double, parts> costs(const Problem& problem, const Options& o) {
           o.check ? residual + reading * n2 : 0};
 }
 
-/// Hears which share of a whole solve is done, and what is being done.
+/// Called with the share of a whole solve that is done, and what is being done.
 using SolveProgress = std::function<void(double share, const char* now)>;
 
 /// Problem::solve(), from making the matrix to checking the solution.
@@ -81,7 +81,7 @@ struct Runs {
   std::optional<Resolved> decided = {};  // of each, since they differ in nothing
 };
 
-/// A solve, of which a process that watches this one hears. It ends this one where a kernel has spoilt it.
+/// A solve, reported to the process that watches this one. It ends this one where a kernel has spoilt it.
 Report solved(Problem& problem, const Options& options, Runs& runs, Matrix<double>& X, const SolveProgress& tell) {
   worker::begin_run(runs.backend, std::pow(double(problem.n()), 3) / 3);
   Report report;
@@ -277,11 +277,11 @@ int exit_code(const Outcome& outcome, const Request& request) {
 
 void Solutions::add(const Matrix<double>& other) {
   if (X.rows() == 0) X = copy_of(other);
-  double most = 0, difference = 0;
+  double most = 0, furthest = 0;
   for (std::int64_t j = 0; j < X.cols(); ++j)
     for (std::int64_t i = 0; i < X.rows(); ++i)
-      most = std::max(most, std::abs(X(i, j))), difference = std::max(difference, std::abs(X(i, j) - other(i, j)));
-  if (difference > 0) apart = std::max(apart, difference / most);
+      most = std::max(most, std::abs(X(i, j))), furthest = std::max(furthest, std::abs(X(i, j) - other(i, j)));
+  if (furthest > 0) difference = std::max(difference, furthest / most);
 }
 
 std::vector<Measured> measure(const Request& request, Problem& problem, Solutions& solutions) {

@@ -19,13 +19,6 @@ namespace {
 
 constexpr int schema_version = 1;
 
-/// What is JSON, and not what it should be.
-struct Unfit : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-Json or_null(std::optional<double> x) { return x && std::isfinite(*x) ? Json(*x) : Json(nullptr); }
-
 Json median_or_null(const std::vector<double>& samples) {
   return samples.empty() ? Json(nullptr) : or_null(bench::spread_of(samples).median);
 }
@@ -60,7 +53,7 @@ Json object(const Limit& l) {
 Json object(const bench::Clocks& c) { return c.most > 0 ? Json{{"least", c.least}, {"most", c.most}} : Json(nullptr); }
 
 Json object(const bench::Yardstick& y) {
-  return {{"alone", y.alone}, {"together", y.together}, {"launches", y.launches}};
+  return {{"alone", y.alone}, {"together", y.on_all_threads}, {"launches", y.launches}};
 }
 
 Json object(const TaskTime& t, const std::string& precision, const std::optional<bench::Roof>& roof) {
@@ -113,15 +106,15 @@ Json object(const Row& r, const Row* first, const std::optional<bench::Roof>& ro
           {"device", r.key.device},
           {"peer", r.is_peer},
           {"passed", r.passed()},
-          {"failure", r.passed() ? Json(nullptr) : Json(r.failure)},
+          {"failure", or_null(r.failure)},
           {"for_want_of_machine", r.for_want_of_machine},
-          {"fell_back_to", r.fell_back_to.empty() ? Json(nullptr) : Json(r.fell_back_to)},
+          {"fell_back_to", or_null(r.fell_back_to)},
           {"runs", r.seconds.size()},
           {"runs_of_visits", r.visits},
           {"seconds", if_timed(spread.median)},
           {"seconds_least", if_timed(spread.least)},
           {"seconds_most", if_timed(spread.most)},
-          {"quartiles_apart", if_timed(bench::quartiles_apart(r.seconds))},
+          {"quartiles_apart", if_timed(bench::interquartile_range(r.seconds))},
           {"noise", if_timed(bench::noise_of(r.seconds))},
           {"speedup_over_first", over_first ? Json(1 / (1 + over_first->shift)) : Json(nullptr)},
           {"against_first", over_first ? object(*over_first) : Json(nullptr)},
@@ -135,11 +128,11 @@ Json object(const Row& r, const Row* first, const std::optional<bench::Roof>& ro
           {"factorization", r.factorization},
           {"schedule", r.schedule},
           {"block_size", r.block_size},
-          {"recipe", r.recipe.empty() ? Json(nullptr) : Json(r.recipe)},
+          {"recipe", or_null(r.recipe)},
           {"refine_iterations", r.refine_iterations},
           {"refinement_residuals", r.refinement_residuals},
           {"against_baseline", r.against_baseline ? object(*r.against_baseline) : Json(nullptr)},
-          {"why_no_verdict", r.why_no_verdict.empty() ? Json(nullptr) : Json(r.why_no_verdict)},
+          {"why_no_verdict", or_null(r.why_no_verdict)},
           {"seconds_of_runs", r.seconds},
           {"factor_seconds_of_runs", r.factor_seconds},
           {"gemm_seconds_of_runs", r.gemm_seconds_of_runs},
@@ -150,9 +143,9 @@ Json object(const Row& r, const Row* first, const std::optional<bench::Roof>& ro
           {"slowed", or_null(r.slowed)},
           {"notes", r.notes},
           {"warnings", r.warnings},
-          {"adapter", r.adapter.empty() ? Json(nullptr) : Json(r.adapter)},
+          {"adapter", or_null(r.adapter)},
           {"adapter_share", or_null(r.adapter_share)},
-          {"adapter_work", r.adapter_work.empty() ? Json(nullptr) : Json(r.adapter_work)}};
+          {"adapter_work", or_null(r.adapter_work)}};
 }
 
 /// Of each size, each row beside each of those before it.
@@ -278,8 +271,8 @@ Json as_json(const Comparison& all, const Json& environment, const Json& beside)
                      {"notes", s.notes}});
   for (const Row& r : all.rows) rows.push_back(object(r, all.at(r.key.n).front(), all.roof_of(r)));
   return {{"schema_version", schema_version},
-          {"date", all.date.empty() ? Json(nullptr) : Json(all.date)},
-          {"command", all.command.empty() ? Json(nullptr) : Json(all.command)},
+          {"date", or_null(all.date)},
+          {"command", or_null(all.command)},
           {"compare", object(all.setting)},
           {"limits", limits},
           {"sizes", sizes},

@@ -23,7 +23,7 @@ std::size_t width(const std::string& text) {
 std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
 
 std::string spread(const Row& r) {
-  return r.seconds.size() > 1 ? percent(bench::quartiles_apart(r.seconds) / r.median()) : "-";
+  return r.seconds.size() > 1 ? percent(bench::interquartile_range(r.seconds) / r.median()) : "-";
 }
 
 std::string in_words(const Json& value) {
@@ -153,42 +153,38 @@ std::vector<std::string> orders_of(const Comparison& all) {
 }
 
 Table table_of(const Comparison& all, bool with_baseline) {
-  Table table{{{"n"},
-               {"gemm", true},
-               {"precision", true},
-               {"solve"},
-               {"runs"},
-               {"spread"},
-               {"speed-up"},
-               {"GEMM"},
-               {"share"},
-               {"GEMM GFLOP/s"},
-               {"backward error"},
-               {"componentwise"},
-               {"forward error"},
-               {"result", true}}};
-  const auto after_solve = [](auto& columns) { return columns.begin() + 4; };
-  if (all.setting.copies) table.columns.insert(after_solve(table.columns), {"from host"});
-  if (with_baseline) table.columns.push_back({"against the baseline", true});
-  for (const Row& r : all.rows) {
-    const Row& first = *all.at(r.key.n).front();
-    std::vector<std::string> line = {std::to_string(r.key.n), r.key.gemm, r.key.precision};
+  struct Cell {
+    Table::Column column;
+    std::string text;
+  };
+  const auto cells_of = [&](const Row& r) {
     const bool ours = r.timed() && !r.is_peer;
-    line.push_back(r.timed() ? short_seconds(r.median()) : "-");
-    line.push_back(std::to_string(r.seconds.size()));
-    line.push_back(r.timed() ? spread(r) : "-");
-    line.push_back(speed_up(r, first));
-    line.push_back(ours ? short_seconds(r.gemm_seconds()) : "-");
-    line.push_back(ours ? percent(r.gemm_share()) : "-");
-    line.push_back(ours && r.gemm_flops() > 0 ? fmt::format("{:.1f}", r.gemm_gflops()) : "-");
-    line.push_back(error(r.backward_error));
-    line.push_back(error(r.componentwise_error));
-    line.push_back(error(r.forward_error));
-    line.push_back(result_of(r));
+    std::vector<Cell> cells = {
+        {{"n"}, std::to_string(r.key.n)},
+        {{"gemm", true}, r.key.gemm},
+        {{"precision", true}, r.key.precision},
+        {{"solve"}, r.timed() ? short_seconds(r.median()) : "-"},
+        {{"runs"}, std::to_string(r.seconds.size())},
+        {{"spread"}, r.timed() ? spread(r) : "-"},
+        {{"speed-up"}, speed_up(r, *all.at(r.key.n).front())},
+        {{"GEMM"}, ours ? short_seconds(r.gemm_seconds()) : "-"},
+        {{"share"}, ours ? percent(r.gemm_share()) : "-"},
+        {{"GEMM GFLOP/s"}, ours && r.gemm_flops() > 0 ? fmt::format("{:.1f}", r.gemm_gflops()) : "-"},
+        {{"backward error"}, error(r.backward_error)},
+        {{"componentwise"}, error(r.componentwise_error)},
+        {{"forward error"}, error(r.forward_error)},
+        {{"result", true}, result_of(r)}};
     if (all.setting.copies)
-      line.insert(after_solve(line), r.seconds_from_host.empty() ? "-" : short_seconds(r.median_from_host()));
-    if (with_baseline) line.push_back(against_baseline(r));
-    table.lines.push_back(std::move(line));
+      cells.insert(cells.begin() + 4,
+                   {{"from host"}, r.seconds_from_host.empty() ? "-" : short_seconds(r.median_from_host())});
+    if (with_baseline) cells.push_back({{"against the baseline", true}, against_baseline(r)});
+    return cells;
+  };
+  Table table;
+  for (const Row& r : all.rows) {
+    table.columns.clear();
+    table.lines.emplace_back();
+    for (Cell& cell : cells_of(r)) table.columns.push_back(cell.column), table.lines.back().push_back(cell.text);
   }
   return table;
 }

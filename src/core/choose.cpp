@@ -27,7 +27,7 @@ std::string why_not(const GemmBackend<Space>& backend, int device) {
   return backend.unavailable ? backend.unavailable(device) : "";
 }
 
-/// What `auto` is on a device: the fastest that can run there and offers products in a precision. Null: none does. `better` is told why a
+/// What `auto` is on a device: the fastest that can run there and offers products in a precision. Null: none does. `better` gets why a
 /// faster one cannot run.
 template <class Space>
 const GemmBackend<Space>* fastest(Precision products, int device, std::string* better = nullptr) {

@@ -24,8 +24,8 @@ std::string beside(const InputFile& file, std::string_view member) {
 /// The line by which a program unpacks a file, whose name tells of it or not.
 std::string line_of(const InputFile& file, const std::string& program, std::string_view suffix) {
   const std::string path = path_of(file);
-  const bool told = path.ends_with(suffix);
-  const std::string plain = told ? path.substr(0, path.size() - suffix.size()) : path + "-plain";
+  const bool has_suffix = path.ends_with(suffix);
+  const std::string plain = has_suffix ? path.substr(0, path.size() - suffix.size()) : path + "-plain";
   return fmt::format("{} -dc {} >{}", program, shell_word(path), beside(file, plain));
 }
 

@@ -210,7 +210,7 @@ std::vector<std::string> loaded_in_words() {
   return words;
 }
 
-std::size_t load_as_told(const std::vector<std::string>& words) {
+std::size_t load_from_words(const std::vector<std::string>& words) {
   require(words.size() > 1, "these are not the words of what is loaded");
   const std::size_t behind = 2 + 4 * std::stoul(words[0]), end = behind + 3 * std::stoul(words[1]);
   require(words.size() >= end, "these are not the words of what is loaded");

@@ -26,11 +26,6 @@ namespace {
 
 constexpr int schema_version = 1;
 
-/// What is JSON, and not what it should be.
-struct Unfit : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
 Json object(const Setting& s, double seconds) {
   Json json = as_json(s);
   json["seconds"] = seconds;

@@ -119,13 +119,13 @@ void give_up(const std::string& backend, const std::string& how) {
   _exit(not_accurate);
 }
 
-Aside::Aside() {
+RedirectedOutput::RedirectedOutput() {
   if (!is_watched()) return;
   std::fflush(stdout);
   output_ = dup(STDOUT_FILENO);
   if (output_ >= 0) dup2(STDERR_FILENO, STDOUT_FILENO);
 }
-Aside::~Aside() {
+RedirectedOutput::~RedirectedOutput() {
   if (output_ < 0) return;
   std::fflush(stdout);
   dup2(output_, STDOUT_FILENO);

@@ -350,7 +350,7 @@ int bench_gemm(const BenchRequest& request) {
     for (const auto& product : request.products) {
       timing.begin(precision, product, precisions.size());
       const std::vector<Result> results = [&] {
-        const worker::Aside what_kernels_print;
+        const worker::RedirectedOutput what_kernels_print;
         return gemms.run(product, precision);
       }();
       timing.end();
@@ -369,7 +369,7 @@ int bench_gemm(const BenchRequest& request) {
   return code == done ? code_of_what_is_left_out() : code;
 }
 
-/// What a process hears that watches this one.
+/// Reports to the process that watches this one.
 void tell_of_runs(bench::Settings& settings) {
   settings.lost = worker::lost_kernels();
   settings.begins = [](const Entrant& e, const bench::Product& p) { worker::begin_run(e.name(), 0.5 * p.flops()); };

@@ -70,7 +70,7 @@ Json object(const bench::Fault& f) {
 
 Json object(const Result& r) {
   const bool timed = r.runs > 0;
-  const auto if_timed = [&](double x) { return timed ? number_or_null(x) : Json(nullptr); };
+  const auto if_timed = [&](double x) { return timed ? or_null(x) : Json(nullptr); };
   return {{"shape", r.product.shape},
           {"m", r.product.m},
           {"n", r.product.n},
@@ -82,15 +82,15 @@ Json object(const Result& r) {
           {"device", r.device},
           {"right", !r.fault},
           {"fault", r.fault ? object(*r.fault) : Json(nullptr)},
-          {"error_over_bound", number_or_null(r.error)},
-          {"element_error_over_bound", r.fault ? Json(nullptr) : number_or_null(r.grade.worst)},
+          {"error_over_bound", or_null(r.error)},
+          {"element_error_over_bound", r.fault ? Json(nullptr) : or_null(r.grade.worst)},
           {"runs", r.runs},
           {"seconds", if_timed(r.seconds.median)},
           {"seconds_least", if_timed(r.seconds.least)},
           {"seconds_most", if_timed(r.seconds.most)},
           {"gflops", if_timed(r.gflops())},
-          {"share_of_reference", number_or_null(r.of_reference)},
-          {"share_of_floor", number_or_null(r.of_floor)}};
+          {"share_of_reference", or_null(r.of_reference)},
+          {"share_of_floor", or_null(r.of_floor)}};
 }
 
 /// Of the column of backends.

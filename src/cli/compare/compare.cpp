@@ -168,7 +168,7 @@ int compare_command(int argc, const char* const* argv) {
                           .comes_again = false});
   Sweep sweep(request);
   {
-    const worker::Aside what_kernels_print;
+    const worker::RedirectedOutput what_kernels_print;
     sweep.run();
   }
   const Comparison& all = sweep.result();

@@ -42,7 +42,7 @@ class RunsOfSize {
         matrix_(matrix),
         meanwhile_(request, all),
         slowed_(all.size()),
-        hearing_(all.size(), compare::Hearing(request.tasks())),
+        recordings_(all.size(), compare::Recording(request.tasks())),
         done_(all.size(), 0.0) {
     problem_.emplace(request_for(matrix));
     for (std::size_t c = 0; c < all.size(); ++c) runners_.push_back({c, false});
@@ -196,12 +196,12 @@ class RunsOfSize {
 
   double run_backend(std::size_t c, bool counts) {
     Row& row = rows_[c];
-    compare::Hearing& hearing = hearing_[c];
+    compare::Recording& recording = recordings_[c];
     Options options = all_[c].options;
-    if (hearing.progress(counts)) options.progress = [&](double fraction) { say(c, fraction); };
+    if (recording.progress(counts)) options.progress = [&](double fraction) { say(c, fraction); };
     plugin::take_cost(row.key.gemm);  // of what ran before
-    compare::TimedSolve solve = compare::timed(hearing.tasks(), [&] { return problem_->solve(options, X_); });
-    hearing.learn(solve);
+    compare::TimedSolve solve = compare::timed(recording.tasks(), [&] { return problem_->solve(options, X_); });
+    recording.learn(solve);
     plugin::require_intact(row.key.gemm);
     Run run{std::move(solve.report), std::move(solve.tasks), std::move(solve.recipe), plugin::take_cost(row.key.gemm)};
     const Report& report = run.report;
@@ -230,11 +230,11 @@ class RunsOfSize {
     rows_[c].forward_error = worst;
   }
 
-  /// Heard of as the runs without copies are. Nothing, and the row says why, where it failed.
+  /// Recorded as the runs without copies are. Nothing, and the row says why, where it failed.
   std::optional<double> run_from_host(std::size_t c, bool counts) {
     Row& row = rows_[c];
     const compare::TimedSolve solve =
-        compare::timed(hearing_[c].tasks(), [&] { return problem_->solve(all_[c].options, X_, true); });
+        compare::timed(recordings_[c].tasks(), [&] { return problem_->solve(all_[c].options, X_, true); });
     plugin::require_intact(row.key.gemm);
     const std::string why = why_no_result(solve.report);
     if (!why.empty()) {
@@ -277,13 +277,13 @@ class RunsOfSize {
     return seconds;
   }
 
-  /// What is told of the run with the median time.
+  /// Takes over the run with the median time.
   void finish(std::size_t c) {
     Row& row = rows_[c];
     if (!row.passed())
       row.seconds.clear(), row.factor_seconds.clear(), row.processor_seconds.clear(), row.gemm_seconds_of_runs.clear(),
           row.seconds_from_host.clear(), row.visits.clear();
-    if (meanwhile_.throttle.is_told() && row.timed()) row.slowed = slowed_[c].share();
+    if (meanwhile_.throttle.is_known() && row.timed()) row.slowed = slowed_[c].share();
     row.notes.insert(row.notes.end(), problem_->notes().begin(), problem_->notes().end());
     if (runs_[c].empty()) return;
     auto& runs = runs_[c];
@@ -327,7 +327,7 @@ class RunsOfSize {
   std::optional<Problem> problem_;
   Meanwhile meanwhile_;
   std::vector<bench::Slowed> slowed_;
-  std::vector<compare::Hearing> hearing_;
+  std::vector<compare::Recording> recordings_;
   std::vector<Row> rows_;
   std::vector<Runner> runners_;  // rows without copies come first, in their order
   std::vector<std::vector<Run>> runs_;

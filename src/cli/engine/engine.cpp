@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "cli/answer.hpp"
+#include "cli/engine/collective.hpp"
 #include "cli/engine/parts.hpp"
-#include "cli/engine/together.hpp"
 #include "core/cpu/limits.hpp"
 #include "core/module.hpp"
 #include "core/stopwatch.hpp"
@@ -48,23 +48,23 @@ int threads_for(const engines::Ranks& ranks, int asked) {
 
 /// Else each process would solve all of the system alone.
 void require_common_mpi(const engines::Engine& engine) {
-  const int told = engines::ranks_of_this_process();
-  if (told > 1 && engine.ranks().count == 1)
-    throw MachineError(fmt::format("{} processes were started, and {} knows of one: take the mpirun of that MPI", told,
-                                   engine.version()));
+  const int started = engines::ranks_of_this_process();
+  if (started > 1 && engine.ranks().count == 1)
+    throw MachineError(fmt::format("{} processes were started, and {} knows of one: take the mpirun of that MPI",
+                                   started, engine.version()));
 }
 
 int solve_on(engines::Engine& engine, Request request) {
-  const Together together(engine);
+  const Collective collective(engine);
   const engines::Ranks ranks = engine.ranks();
   request.options.threads = threads_for(ranks, request.options.threads);
   engine.use_threads(request.options.threads);
-  together.run_on_first([&] { require_outputs_writable(request); });
+  collective.run_on_first([&] { require_outputs_writable(request); });
   std::vector<std::string> notes;
   const Stopwatch reading;
   std::unique_ptr<const engines::PartOfA> A;
-  together.run([&] { A = std::make_unique<engines::PartOfA>(part_of_A(engine, together, request, notes)); });
-  const RightHandSides sides = right_hand_sides(engine, together, request, A->layout(), notes);
+  collective.run([&] { A = std::make_unique<engines::PartOfA>(part_of_A(engine, collective, request, notes)); });
+  const RightHandSides sides = right_hand_sides(engine, collective, request, A->layout(), notes);
   const double read_seconds = reading.seconds();
 
   engines::Distributed<double> X(engines::layout_of(ranks, A->n(), sides.count, A->layout().rows.block));
@@ -82,14 +82,14 @@ int solve_on(engines::Engine& engine, Request request) {
   Solutions solutions;
   const bool is_first = ranks.rank == 0;
   if (code == 0 && !(request.rhs.empty() && request.output.empty())) {
-    together.run_on_first([&] { solutions.X = Matrix<double>(A->n(), sides.count); });
+    collective.run_on_first([&] { solutions.X = Matrix<double>(A->n(), sides.count); });
     engines::for_strips(A->n(), sides.count, [&](std::int64_t first, std::int64_t count) {
       const Matrix<double> strip = engines::gathered(engine, X, first, count);
       for (std::int64_t j = 0; is_first && j < count; ++j)
         for (std::int64_t i = 0; i < A->n(); ++i) solutions.X(i, first + j) = strip(i, j);
     });
   }
-  together.run_on_first([&] { say_and_write(request, {measured}, solutions, sides.is_vector, code); });
+  collective.run_on_first([&] { say_and_write(request, {measured}, solutions, sides.is_vector, code); });
   return code;
 }
 

@@ -253,7 +253,7 @@ tuned::Entry TuneResult::entry() const {
   return e;
 }
 
-TuneResults tune(const TuneRequest& request, const std::function<void(const TuneResult&)>& heard) {
+TuneResults tune(const TuneRequest& request, const std::function<void(const TuneResult&)>& on_result) {
   TuneResults results;
   std::vector<Backends> backends;
   for (const Precision p : request.precisions) backends.push_back(backends_in(request, p, results));
@@ -269,7 +269,7 @@ TuneResults tune(const TuneRequest& request, const std::function<void(const Tune
     clock.begin(item);
     results.all.push_back(result_of(request, item, clock, progress));
     clock.end();
-    heard(results.all.back());
+    on_result(results.all.back());
   }
   remark_on(results.all, results.remarks);
   return results;

@@ -108,7 +108,7 @@ Json object(const TuneResult& r) {
     for (const tuned::TimedSetting& t : step.timed) {
       Json timed_setting = tuned::as_json(t.setting);
       timed_setting["seconds"] = t.seconds.empty() ? Json(nullptr) : Json(bench::spread_of(t.seconds).median);
-      timed_setting["failure"] = t.failure.empty() ? Json(nullptr) : Json(t.failure);
+      timed_setting["failure"] = or_null(t.failure);
       timed_setting["seconds_of_runs"] = t.seconds;
       timed.push_back(timed_setting);
     }
