@@ -23,8 +23,8 @@ constexpr std::pair<Phase, const char*> meanings_of_phases[] = {
     {Phase::swap, "row interchanges outside of the panels"},
     {Phase::trsm, "triangular solves for blocks of U (LU) or L (Cholesky)"},
     {Phase::gemm,
-     "updates by the GEMM backend, on the CPU also those within triangular solves: nearly all arithmetic of a "
-     "large system"},
+     "updates by the GEMM backend, on the CPU also those within triangular solves: nearly all arithmetic of a large "
+     "system"},
     {Phase::solve, "forward and back substitution with the factors"},
     {Phase::refine, "residuals in fp64, and corrections from them"},
     {Phase::check, "the residual of the HPL check and the condition estimate; not part of the total"},
@@ -117,8 +117,8 @@ const std::vector<CommandGuide>& guides() {
        "solve",
        "lasolve [solve] MATRIX [options]",
        "solve A X = B, check the answer, report the time",
-       "Solves A X = B by blocked LU or Cholesky over a GEMM backend of your choice, checks the answer and "
-       "reports where the time went.",
+       "Solves A X = B by blocked LU or Cholesky over a GEMM backend of your choice, checks the answer and reports "
+       "where the time went.",
        {"lasolve A.mtx --rhs b.mtx --output x.mtx", "lasolve uniform:n=2k --gemm all"},
        solve_options(),
        "'lasolve --help' lists the other commands, and topics such as phases.\n"},
@@ -127,9 +127,8 @@ const std::vector<CommandGuide>& guides() {
        "lasolve compare [MATRIX] [options]",
        "what each GEMM backend is worth in a whole solve",
        "Solves the same systems with each GEMM backend and shows what its products are worth in the whole solve. "
-       "Backends are "
-       "tried first, each in a process of its own. Then they run in turns, in random order, until their medians are "
-       "known.",
+       "Backends are tried first, each in a process of its own. Then they run in turns, in random order, until their "
+       "medians are known.",
        {"lasolve compare", "lasolve compare --gemm tiled,packed,blas --n 512:4k:x2 --report report.html",
         "lasolve compare spd:n=3000 --peers openblas,eigen --attribution",
         "lasolve compare --json today.json --baseline yesterday.json --fail-on slower",
@@ -140,10 +139,9 @@ const std::vector<CommandGuide>& guides() {
        "tune",
        "lasolve tune [options]",
        "find the fastest backend, block size and schedule here",
-       "Times whole solves with each backend, with other block sizes, with other schedules, and with a second "
-       "backend for small products, and keeps for each size and method what is faster than the default by more than "
-       "the noise. Later solves that leave these open take it, "
-       "and say so.",
+       "Times whole solves with each backend, with other block sizes, with other schedules, and with a second backend "
+       "for small products, and keeps for each size and method what is faster than the default by more than the noise. "
+       "Later solves that leave these open take it, and say so.",
        {"lasolve tune", "lasolve tune --n 1k:8k:x2 --factorization cholesky --within 60", "lasolve tune --forget"},
        tune_options(),
        "It is kept in $XDG_CACHE_HOME/lasolve/tuned.json, else in ~/.cache/lasolve/tuned.json, for this\n"
@@ -178,8 +176,7 @@ const std::vector<CommandGuide>& guides() {
        "lasolve plan MATRIX [options]",
        "show a schedule as a table or a picture",
        "Shows a schedule before anything is computed: its tasks, the blocks that they read and write, and what waits "
-       "for "
-       "what.",
+       "for what.",
        {"lasolve plan uniform:n=4096 --block-size 512 --svg plan.svg",
         "lasolve plan spd:n=1000 --factorization cholesky --schedule left-looking --json -"},
        plan_options(),
@@ -209,8 +206,8 @@ const std::vector<CommandGuide>& guides() {
        "lasolve try-kernel FILE",
        "say whether a kernel of your own is right",
        "Compiles a GEMM kernel, and tries it in a process of its own, in each precision that it has, with the products "
-       "that all kernels "
-       "are tried with. Where it is wrong, the first wrong element is told, and what the kernel was called with.",
+       "that all kernels are tried with. Where it is wrong, the first wrong element is told, and what the kernel was "
+       "called with.",
        {"lasolve try-kernel mine.c", "lasolve try-kernel mine.c --output libmine.so"},
        try_kernel_options(),
        "The exit code is 5 where the kernel is wrong. See docs/bring-your-own-kernel.md.\n"},
@@ -219,8 +216,7 @@ const std::vector<CommandGuide>& guides() {
        "lasolve run [options] -- PROGRAM …",
        "run a program, whose LAPACK calls are solved here",
        "Runs a program with the drop-in for LAPACK loaded before its own, and says afterwards which calls were caught. "
-       "Their systems are "
-       "solved here, with the products of a backend of your choice.",
+       "Their systems are solved here, with the products of a backend of your choice.",
        {"lasolve run -- python3 program.py", "lasolve run --gemm tiled --crossover 0 -- ./program"},
        run_options(),
        "The exit code is that of the program; 9 where that is 0 and nothing was solved here. "

@@ -13,6 +13,7 @@
 #include "cli/progress.hpp"
 #include "cli/tuning.hpp"
 #include "core/choose.hpp"
+#include "core/cpu/copy_on_host.hpp"
 #include "core/kernel_fault.hpp"
 #include "core/sizes.hpp"
 #include "core/stopwatch.hpp"
@@ -65,13 +66,6 @@ Report solve_with_progress(Problem& problem, Options options, Matrix<double>& X,
   const StepWatch watch([&](Step step, double share) { say(part_of(step), share); });
   options.progress = [&](double share) { say(factoring, share); };
   return problem.solve(options, X, false, [&](double share) { say(making, share); });
-}
-
-Matrix<double> copy_of(const Matrix<double>& from) {
-  Matrix<double> to(from.rows(), from.cols());
-  for (std::int64_t j = 0; j < from.cols(); ++j)
-    for (std::int64_t i = 0; i < from.rows(); ++i) to(i, j) = from(i, j);
-  return to;
 }
 
 /// The runs of one backend, as they were made.
@@ -276,7 +270,7 @@ int exit_code(const Outcome& outcome, const Request& request) {
 }
 
 void Solutions::add(const Matrix<double>& other) {
-  if (X.rows() == 0) X = copy_of(other);
+  if (X.rows() == 0) X = Matrix<double>(other.rows(), other.cols()), copy_on_host<double>(other, X.view());
   double most = 0, furthest = 0;
   for (std::int64_t j = 0; j < X.cols(); ++j)
     for (std::int64_t i = 0; i < X.rows(); ++i)

@@ -199,12 +199,10 @@ std::string legend_of(const Comparison& all, bool with_baseline) {
       s.threads, s.threads == 1 ? "" : "s");
   text +=
       "speed-up: over the first row of the size, and its 99.5 % interval; visits, in which all rows ran, are pairs; "
-      "where "
-      "they are fewer than 9, the ratios of any two runs\n"
+      "where they are fewer than 9, the ratios of any two runs\n"
       "GEMM: median time of the backend's updates\n"
       "backward error: in the infinity norm; componentwise: of each element, max |b - A x|_i / (|A||x| + |b|)_i; "
-      "forward "
-      "error: of x, which is known\n";
+      "forward error: of x, which is known\n";
   if (s.copies)
     text +=
         "from host: the same where A begins in pageable memory of the host, and not on the device; B and X are on the "
@@ -308,9 +306,8 @@ Table environment_table(const Comparison& all, const Json& environment) {
 std::string as_csv(const Comparison& all, const Json& environment) {
   std::string text =
       "n,gemm,precision,device,peer,passed,runs,seconds,seconds_least,seconds_most,speedup_over_first,gemm_seconds,"
-      "gemm_gflops,"
-      "gemm_share,backward_error,seconds_if_updates_were_free,verdict,shift,failure,slowed,"
-      "seconds_from_host,speedup_low,speedup_high,componentwise_backward_error,forward_error,warnings";
+      "gemm_gflops,gemm_share,backward_error,seconds_if_updates_were_free,verdict,shift,failure,slowed,seconds_from_"
+      "host,speedup_low,speedup_high,componentwise_backward_error,forward_error,warnings";
   const auto quoted = [](const std::string& words) {
     std::string safe;
     for (const char c : words) safe += c == '"' ? std::string("\"\"") : c == '\n' ? " " : std::string(1, c);

@@ -120,8 +120,7 @@ class OnCuda {
     if (!all || std::abs(all->moved) < least() || !may_be(machine, *all)) return "";
     return fmt::format(
         "n = {}: all rows moved together by {:+.1f} %, by the machine or by what they share, as the solver: sessions "
-        "of this size may "
-        "differ by {:+.1f} to {:+.1f} %; verdicts are on what rows moved beside the others",
+        "of this size may differ by {:+.1f} to {:+.1f} %; verdicts are on what rows moved beside the others",
         now_.n, 100 * std::expm1(all->moved), 100 * std::expm1(machine.low - least()),
         100 * std::expm1(machine.high + least()));
   }

@@ -107,8 +107,7 @@ constexpr ReportField all_fields[] = {
     LASOLVE_MEMBER(device, "word", "cpu, or cuda:INDEX, or several of one kind: cuda:0,1"),
     {"cards", "table",
      "a row for each of several cards: its columns of A, bytes that it holds, bytes of panels that it received, and "
-     "busy "
-     "seconds of panels, swaps, solves and products",
+     "busy seconds of panels, swaps, solves and products",
      of<what_cards_did>},
     LASOLVE_MEMBER(gemm, "word", "the backend that made the updates"),
     {"small_below_flops", "flop", "below how many operations a product is another backend's; null: one makes all",

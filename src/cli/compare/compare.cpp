@@ -74,14 +74,12 @@ std::string for_people(const CompareRequest& request, const Comparison& all, con
   if (request.attribution) {
     text +=
         "\nwhere the time of the median run went; where phases overlap, an instant counts once: for updates (gemm) "
-        "where one "
-        "runs, else for the first of panel, trsm and swap\n\n" +
+        "where one runs, else for the first of panel, trsm and swap\n\n" +
         print(compare::phase_table(all));
     const compare::Table updates = compare::update_table(all);
     text += updates.lines.empty() ? "\nno updates were timed\n"
-                                  : "\nupdates C <- C - L U, where C is m x columns and L is m x k; updates "
-                                    "from the size given down to half of it "
-                                    "together\n\n" +
+                                  : "\nupdates C <- C - L U, where C is m x columns and L is m x k; updates from the "
+                                    "size given down to half of it together\n\n" +
                                         print(updates);
     for (const auto& limit : all.limits)
       text += fmt::format("\nthe roofline of {} on {}: {:.1f} GFLOP/s or that of the fastest update, and {:.1f} GB/s\n",

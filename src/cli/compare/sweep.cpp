@@ -246,8 +246,7 @@ void Sweep::refuse_to_lose(const compare::Size& size) const {
     if (!comes_again)
       throw UsageError(
           fmt::format("--resume: {0} has no {1} at n = {2}, so that all rows of this size are measured again, and {3} "
-                      "in {4} is not "
-                      "among them: name it as well, or another file",
+                      "in {4} is not among them: name it as well, or another file",
                       request_.json, lacking(size.n), size.n, row->key.gemm, row->key.precision));
   }
 }

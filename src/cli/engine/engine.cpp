@@ -15,6 +15,7 @@
 #include "cli/answer.hpp"
 #include "cli/engine/collective.hpp"
 #include "cli/engine/parts.hpp"
+#include "core/cpu/copy_on_host.hpp"
 #include "core/cpu/limits.hpp"
 #include "core/module.hpp"
 #include "core/stopwatch.hpp"
@@ -85,8 +86,7 @@ int solve_on(engines::Engine& engine, Request request) {
     collective.run_on_first([&] { solutions.X = Matrix<double>(A->n(), sides.count); });
     engines::for_strips(A->n(), sides.count, [&](std::int64_t first, std::int64_t count) {
       const Matrix<double> strip = engines::gathered(engine, X, first, count);
-      for (std::int64_t j = 0; is_first && j < count; ++j)
-        for (std::int64_t i = 0; i < A->n(); ++i) solutions.X(i, first + j) = strip(i, j);
+      if (is_first) copy_on_host<double>(strip, solutions.X.view().columns(first, count));
     });
   }
   collective.run_on_first([&] { say_and_write(request, {measured}, solutions, sides.is_vector, code); });

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "cli/problem.hpp"
+#include "core/cpu/copy_on_host.hpp"
 #include "core/sizes.hpp"
 #include "engines/solve.hpp"
 #include "io/sharing.hpp"
@@ -157,9 +158,7 @@ RightHandSides right_hand_sides(engines::Engine& engine, const Collective& colle
   sides.B.emplace(engines::layout_of(engine.ranks(), n, sides.count, A.rows.block));
   engines::for_strips(n, sides.count, [&](std::int64_t first, std::int64_t count) {
     Matrix<double> strip(n, count, std::max<std::int64_t>(1, n));
-    if (engine.ranks().rank == 0)
-      for (std::int64_t j = 0; j < count; ++j)
-        for (std::int64_t i = 0; i < n; ++i) strip(i, j) = whole(i, first + j);
+    if (engine.ranks().rank == 0) copy_on_host<double>(whole.view().columns(first, count), strip.view());
     engine.broadcast(std::as_writable_bytes(std::span(strip.data(), std::size_t(n * count))), 0);
     engines::keep_own(strip, first, *sides.B);
   });

@@ -4,12 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <sstream>
 
 #include "cli/commands.hpp"
 #include "cli/guide.hpp"
 #include "cli/print.hpp"
+#include "cli/problem.hpp"
 #include "cli/words.hpp"
 #include "core/device_properties.hpp"
 #include "core/range.hpp"
@@ -108,8 +108,7 @@ PlanRequest parse(int argc, const char* const* argv) {
 }
 
 std::int64_t size_of(const std::string& matrix) {
-  std::error_code unknown;
-  if (!std::filesystem::exists(matrix, unknown) && io::Generator::is_meant_by(matrix)) return io::Generator(matrix).n();
+  if (is_generated(matrix)) return io::Generator(matrix).n();
   const io::MatrixFile file = io::read_matrix(matrix, {Queue<Cpu>().threads(), true, 8});
   if (file.matrix.rows() != file.matrix.cols())
     throw io::InputError(fmt::format("{}: error: expected a square matrix, found {} x {}", file.place,

@@ -230,10 +230,9 @@ void remark_on(const std::vector<TuneResult>& all, std::vector<std::string>& rem
     remarks.push_back(
         fmt::format("the time ran out before all was tried, for {}; --within allows more", list_of(cut_off)));
   if (busy > much)
-    remarks.push_back(
-        fmt::format("other programs kept up to {:.1f} processors busy meanwhile: what is a little faster "
-                    "may not have been found",
-                    busy));
+    remarks.push_back(fmt::format(
+        "other programs kept up to {:.1f} processors busy meanwhile: what is a little faster may not have been found",
+        busy));
 }
 
 }  // namespace
