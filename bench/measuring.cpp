@@ -36,7 +36,7 @@ double processor_seconds() {
 struct Way {
   const char* name;
   bool is_timed = false;  // by compare
-  compare::Recording hearing{compare::Recording::none};
+  compare::Recording recording{compare::Recording::none};
   bool hears_progress = false;  // as of runs that take more than a second
 };
 
@@ -74,8 +74,8 @@ class System {
       return report;
     };
     const compare::TimedSolve timed =
-        way.is_timed ? compare::timed(way.hearing.tasks(), make) : compare::TimedSolve{make()};
-    way.hearing.learn(timed);
+        way.is_timed ? compare::timed(way.recording.tasks(), make) : compare::TimedSolve{make()};
+    way.recording.learn(timed);
     if (way.is_timed) throttle.end(slowed);
     require(timed.report.outcome.ok(), "a system was not solved");
     times.tasks = timed.tasks.size();

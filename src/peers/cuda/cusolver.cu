@@ -69,7 +69,7 @@ struct Session {
     static Session made;
     return made;
   }
-  /// What is called from now on is enqueued there; the queue is info_on_host that it is given work.
+  /// What is called from now on is enqueued there, and the queue knows that it is given work.
   void enqueue_on(Queue<Cuda>& q) {
     const cudaStream_t before = std::exchange(stream, q.stream());
     if (stream != before) CUDA_CHECK(library().set_stream(handle, stream));
