@@ -36,7 +36,7 @@ double processor_seconds() {
 struct Way {
   const char* name;
   bool is_timed = false;  // by compare
-  compare::Hearing hearing{compare::Hearing::none};
+  compare::Recording recording{compare::Recording::none};
   bool hears_progress = false;  // as of runs that take more than a second
 };
 
@@ -74,8 +74,8 @@ class System {
       return report;
     };
     const compare::TimedSolve timed =
-        way.is_timed ? compare::timed(way.hearing.tasks(), make) : compare::TimedSolve{make()};
-    way.hearing.learn(timed);
+        way.is_timed ? compare::timed(way.recording.tasks(), make) : compare::TimedSolve{make()};
+    way.recording.learn(timed);
     if (way.is_timed) throttle.end(slowed);
     require(timed.report.outcome.ok(), "a system was not solved");
     times.tasks = timed.tasks.size();
@@ -115,8 +115,8 @@ std::string longer(const std::vector<double>& first, const std::vector<double>& 
 template <class Space>
 void compete(int queue, std::int64_t n, int rounds, const Options& options) {
   constexpr bool on_cpu = std::is_same_v<Space, Cpu>;
-  using compare::Hearing;
-  const Hearing unasked(on_cpu ? Hearing::updates : Hearing::none), all(Hearing::all);
+  using compare::Recording;
+  const Recording unasked(on_cpu ? Recording::updates : Recording::none), all(Recording::all);
   std::vector<Way> ways = {{"a program"},
                            {"compare", true, unasked},
                            {"compare --attribution", true, all},

@@ -141,9 +141,9 @@ TEST(Yardstick, tells_how_the_machine_has_changed) {
   Yardstick before, after;
   before.measure(2);
   EXPECT_GT(before.alone.at(0), 0);
-  EXPECT_GT(before.together.at(0), 0);
+  EXPECT_GT(before.on_all_threads.at(0), 0);
   EXPECT_EQ(machine_between({}, before).slower, 0);
-  before.alone = before.together = after.together = std::vector<double>(10, 1.0);
+  before.alone = before.on_all_threads = after.on_all_threads = std::vector<double>(10, 1.0);
   after.alone = std::vector<double>(10, 1.2);
   EXPECT_NEAR(machine_between(before, after).slower, std::pow(1.2, 1.25) - 1, 1e-9);
   EXPECT_EQ(machine_between(before, after).faster, 0);
@@ -154,7 +154,7 @@ TEST(Yardstick, tells_how_the_machine_has_changed) {
 }
 
 TEST(Visits, take_turns_until_enough_is_known) {
-  Visits visits{.most = 20, .least = 10, .runs = 3, .apart = 0, .noise = 0.003, .enough_seconds = 5, .few_runs = 2};
+  Visits visits{.most = 20, .least = 10, .runs = 3, .interval = 0, .noise = 0.003, .enough_seconds = 5, .few_runs = 2};
   std::mt19937_64 random(1);
   std::uniform_real_distribution<double> uniform(0.01, 0.02);
   int begun = 0, warm = 0, long_warm = 0;

@@ -48,7 +48,7 @@ expect 2 '--lanes 4' plan uniform:n=5 --card h200 --lanes 1
 expect 2 'do not go together' plan uniform:n=5 --card h200 --step 2
 expect 2 'no matrix' plan
 expect 2 "did you mean 'recursive'" plan --matrix uniform:n=5 --schedule recursiv
-expect 2 'takes 1 or 4' plan --matrix uniform:n=5 --lanes 3
+expect 2 "takes 1, 4, not '3'" plan --matrix uniform:n=5 --lanes 3
 expect 2 'at least 1' plan --matrix uniform:n=5 --step 0
 expect 2 "plan --help' lists" plan --matrix uniform:n=5 --stpe 2
 expect 2 'are one file' plan --matrix uniform:n=5 --json - --svg -

@@ -182,7 +182,7 @@ TEST(Record, comes_back_as_it_went) {
   EXPECT_EQ(back.rows[0].recipe, "lu, by plan");
   EXPECT_EQ(back.sizes[1].hash, "ff00");
   EXPECT_EQ(back.sizes[1].yardstick.alone, all.sizes[1].yardstick.alone);
-  EXPECT_EQ(back.sizes[1].yardstick.together, all.sizes[1].yardstick.together);
+  EXPECT_EQ(back.sizes[1].yardstick.on_all_threads, all.sizes[1].yardstick.on_all_threads);
   EXPECT_EQ(back.sizes[1].yardstick.launches, all.sizes[1].yardstick.launches);
   EXPECT_EQ(back.sizes[0].clocks, all.sizes[0].clocks);
   EXPECT_EQ(back.sizes[1].clocks, bench::Clocks());

@@ -213,9 +213,9 @@ TEST(Conformance, says_that_a_kernel_is_right_on_one_core) {
   const GemmKernel<Precision::fp64, Cpu> kernel(wrong::shares_static_memory);
   const auto verdict = bench::conformance<Precision::fp64, Cpu>(q, q, kernel, {});
   ASSERT_TRUE(verdict.fault);
-  EXPECT_TRUE(verdict.fault->only_together);
+  EXPECT_TRUE(verdict.fault->only_concurrent);
   EXPECT_TRUE(says(said_of(*verdict.fault), "it is right where one core calls it at a time"));
-  EXPECT_FALSE(fault_of(wrong::is_off_by_one).only_together);
+  EXPECT_FALSE(fault_of(wrong::is_off_by_one).only_concurrent);
 }
 
 /// The products of a solve have its sizes, or, where these are large, as much of them as is tried.

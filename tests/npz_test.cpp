@@ -140,8 +140,7 @@ TEST(Npz, SaysWhatIsDamaged) {
   EXPECT_NE(error_of(bad, {}, "test.npz").find("expected deflated data, found invalid block type"), std::string::npos);
   bad = packed;
   bad[entry] = 'Q';
-  EXPECT_NE(error_of(bad, {}, "test.npz").find("expected an entry of the directory, found \\x51\\x4B"),
-            std::string::npos);
+  EXPECT_NE(error_of(bad, {}, "test.npz").find("expected an entry of the directory, found \"QK"), std::string::npos);
   bad = packed;
   bad.replace(entry + 42, 4, little(1 << 30, 4));
   EXPECT_NE(error_of(bad, {}, "test.npz").find("found the end of the file"), std::string::npos);

@@ -56,7 +56,7 @@ TEST(ThrottleOnCpu, is_seen_where_a_count_rises) {
   for (const char* name : {"cpu0", "cpu11"})
     for (const char* of : {"core", "package"}) processors.count(name, of, "7");
   Throttle throttle = processors.throttle();
-  ASSERT_TRUE(throttle.is_told());
+  ASSERT_TRUE(throttle.is_known());
   const Slowed quiet = run(throttle, nothing);
   EXPECT_EQ(quiet.held_seconds, 0);
   EXPECT_GE(quiet.seconds, 0.02);
@@ -123,10 +123,10 @@ TEST(ThrottleOnCpu, adds_runs_up) {
 
 TEST(ThrottleOnCpu, is_not_told_where_nothing_counts) {
   Processors processors;
-  EXPECT_FALSE(processors.throttle().is_told()) << "there is no such folder";
+  EXPECT_FALSE(processors.throttle().is_known()) << "there is no such folder";
   processors.count("cpu0", "other", "1");
   Throttle throttle = processors.throttle();
-  EXPECT_FALSE(throttle.is_told());
+  EXPECT_FALSE(throttle.is_known());
   EXPECT_EQ(run(throttle, nothing).seconds, 0);
 }
 
@@ -151,7 +151,7 @@ class ThrottleByNvml : public testing::Test {
 TEST_F(ThrottleByNvml, counts_the_longer_of_power_and_heat) {
   told_->power_nanoseconds = 1'000'000'000'000, told_->thermal_nanoseconds = 5;
   Throttle throttle = this->throttle();
-  ASSERT_TRUE(throttle.is_told());
+  ASSERT_TRUE(throttle.is_known());
   EXPECT_EQ(run(throttle, nothing).held_seconds, 0) << "it was before";
   const Slowed slowed = run(throttle, [&] {
     told_->power_nanoseconds += 4'000'000, told_->thermal_nanoseconds += 3'000'000;
@@ -166,7 +166,7 @@ TEST_F(ThrottleByNvml, counts_the_longer_of_power_and_heat) {
 TEST_F(ThrottleByNvml, asks_for_reasons_where_times_are_not_counted) {
   told_->counts = false;
   Throttle throttle = this->throttle();
-  ASSERT_TRUE(throttle.is_told());
+  ASSERT_TRUE(throttle.is_known());
   told_->reasons = 0x1 | 0x2 | 0x10 | 0x100;  // idle, and what people set
   EXPECT_EQ(run(throttle, nothing).share(), 0);
   for (const unsigned long long reason : {0x4, 0x8, 0x20, 0x40, 0x80}) {
@@ -183,13 +183,13 @@ TEST_F(ThrottleByNvml, keeps_the_least_and_the_most_clock) {
 }
 
 TEST_F(ThrottleByNvml, is_not_told_without_the_library_the_device_or_an_answer) {
-  EXPECT_FALSE(Throttle::of_cuda(bus_id, "libno-such-library.so.1").is_told());
-  EXPECT_FALSE(Throttle::of_cuda(bus_id, "libm.so.6").is_told()) << "it has none of the functions";
-  EXPECT_FALSE(Throttle::of_cuda("0000:00:00.0", LASOLVE_PLANTED_NVML).is_told());
-  EXPECT_FALSE(Throttle::of_cuda("", LASOLVE_PLANTED_NVML).is_told());
+  EXPECT_FALSE(Throttle::of_cuda(bus_id, "libno-such-library.so.1").is_known());
+  EXPECT_FALSE(Throttle::of_cuda(bus_id, "libm.so.6").is_known()) << "it has none of the functions";
+  EXPECT_FALSE(Throttle::of_cuda("0000:00:00.0", LASOLVE_PLANTED_NVML).is_known());
+  EXPECT_FALSE(Throttle::of_cuda("", LASOLVE_PLANTED_NVML).is_known());
   told_->counts = told_->tells_reasons = false;
   Throttle throttle = this->throttle();
-  EXPECT_FALSE(throttle.is_told());
+  EXPECT_FALSE(throttle.is_known());
   EXPECT_EQ(run(throttle, nothing).seconds, 0);
 }
 
@@ -199,7 +199,7 @@ TEST(ThrottleOfCuda, is_asked_for_by_the_bus_id_that_the_device_has) {
   EXPECT_EQ(std::count(id.begin(), id.end(), ':'), 2) << id;
   EXPECT_EQ(pci_bus_id(int(cuda_devices().names.size())), "");
   Throttle throttle = Throttle::of({Device::cuda, 0});
-  if (!throttle.is_told()) GTEST_SKIP() << "this driver does not tell";
+  if (!throttle.is_known()) GTEST_SKIP() << "this driver does not tell";
   const Slowed slowed = run(throttle, nothing);
   EXPECT_GE(slowed.share(), 0);
   EXPECT_GT(throttle.clocks().most, 100u);

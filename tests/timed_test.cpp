@@ -14,13 +14,13 @@
 namespace lasolve::compare {
 namespace {
 
-TEST(Listener, tells_of_the_last_factorization_from_its_first_task_on) {
+TEST(TaskRecorder, tells_of_the_last_factorization_from_its_first_task_on) {
   const auto hear = [](double begin, double end) {
     Task task{&cholesky_task::update, four_lanes.near, Phase::gemm};
     task.C = {{0, 2}, {0, 2}}, task.L = {{0, 2}, {0, 1}};
     task_watcher()->on_task(task, begin, end);
   };
-  Listener listener;
+  TaskRecorder listener;
   hear(1, 2);
   task_watcher()->on_begin();
   hear(6, 7), hear(5, 8);  // in the order of their ends
@@ -32,12 +32,12 @@ TEST(Listener, tells_of_the_last_factorization_from_its_first_task_on) {
   EXPECT_TRUE(listener.take().empty());
 }
 
-TEST(Hearing, leaves_a_run_as_a_program_makes_it) {
+TEST(Recording, leaves_a_run_as_a_program_makes_it) {
   TimedSolve panel, products;
   panel.tasks = {{"panel", "A[0:64, 0:64]", Phase::panel, 0, 0.25, 1e6}};
   products.tasks = {{"update", "A[64:256, 64:256]", Phase::gemm, 0.25, 1.5, 6e8, 192, 192, 64}};
-  Hearing none(Hearing::none), updates(Hearing::updates), all(Hearing::all);
-  for (Hearing* h : {&none, &updates, &all}) {
+  Recording none(Recording::none), updates(Recording::updates), all(Recording::all);
+  for (Recording* h : {&none, &updates, &all}) {
     EXPECT_TRUE(h->progress(false)) << "nobody knows how long it takes";
     EXPECT_FALSE(h->progress(true));
     EXPECT_EQ(h->tasks(), h != &none);

@@ -209,7 +209,7 @@ TEST(Sessions, of_a_baseline_are_added_up) {
   EXPECT_EQ(all.sizes[0].other_processors, 0.5);
   const auto of = [](const Comparison& c) {
     std::vector<const Row*> rows = c.at(704);
-    return spread_together(visits_together(rows));
+    return spread_of_movement(common_movement(rows));
   };
   EXPECT_LT(of(first), 0.002);
   EXPECT_GT(of(all), 0.01) << "sessions differ";

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "lasolve/device.hpp"
 #include "lasolve/gemm.hpp"
 #include "lasolve/matrix.hpp"
 #include "lasolve/method.hpp"
@@ -21,9 +22,7 @@ template <class T>
 class Engine;
 template <class T>
 struct FactorizationOf;
-}  // namespace lasolve
 
-namespace lasolve {
 inline namespace LASOLVE_ABI {
 
 /// classical: X ← X + inv(L U)(B − A X). gmres: the correction is that of GMRES, which the factors precondition.
@@ -31,11 +30,6 @@ enum class Refine { automatic, none, classical, gmres };
 constexpr bool is_asked_for(Refine how) { return how == Refine::classical || how == Refine::gmres; }
 /// Which triangle of a symmetric matrix is there.
 enum class Uplo { both, lower, upper };
-
-struct Device {
-  enum Kind : int { automatic, cpu, cuda } kind = automatic;
-  int index = 0;  ///< of cuda
-};
 
 /// What is done always, never, or where it helps. true is on, false is off.
 struct Wanted {
@@ -397,18 +391,6 @@ template <auto because = refused::no_solution>
 Report solve(refused::Anything, refused::Anything) = delete;
 template <auto because = refused::no_options>
 Report solve(refused::Anything, refused::Anything, refused::Anything, refused::AnythingButOptions) = delete;
-
-/// The CUDA devices of this machine: names and compute capabilities, or empty lists and why they are empty.
-struct CudaDevices {
-  std::vector<std::string> names = {};
-  std::vector<int> capabilities = {};  ///< 10·major + minor
-  std::string why_none = {};
-  bool driver_fails = false;  ///< there may be devices, but the driver is too old or gives an error
-};
-const CudaDevices& cuda_devices();
-/// Why CUDA device `index` cannot be used; empty: it can. A device of this machine is asked itself, for which CUDA makes a
-/// context on it.
-std::string why_no_cuda_device(int index);
 
 /// The version of the library, as "major.minor.patch".
 const char* version();

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "bench/product.hpp"
+#include "core/range.hpp"
 #include "lasolve/matrix.hpp"
 
 namespace lasolve::bench {
@@ -16,7 +17,7 @@ std::array<double, 3> quartiles_of(std::vector<double> samples) {
   return {samples[quarter], spread_of(samples).median, samples[samples.size() - 1 - quarter]};
 }
 
-double quartiles_apart(const std::vector<double>& samples) {
+double interquartile_range(const std::vector<double>& samples) {
   const auto [low, median, high] = quartiles_of(samples);
   return high - low;
 }
@@ -24,7 +25,7 @@ double quartiles_apart(const std::vector<double>& samples) {
 double noise_of(const std::vector<double>& samples) {
   const double median = spread_of(samples).median;
   if (samples.size() < 2 || !(median > 0)) return std::numeric_limits<double>::infinity();
-  return 1.2533 * quartiles_apart(samples) / 1.349 / (std::sqrt(double(samples.size())) * median);
+  return 1.2533 * interquartile_range(samples) / 1.349 / (std::sqrt(double(samples.size())) * median);
 }
 
 const char* name_of(Change::Kind kind) {
@@ -65,8 +66,7 @@ namespace {
 void require_times(const std::vector<double>& before, const std::vector<double>& after) {
   const auto positive = [](double x) { return x > 0 && std::isfinite(x); };
   require(!before.empty() && !after.empty(), "times are compared, but there are none");
-  require(std::all_of(before.begin(), before.end(), positive) && std::all_of(after.begin(), after.end(), positive),
-          "times that are compared are positive");
+  require(all_of(before, positive) && all_of(after, positive), "times that are compared are positive");
 }
 
 /// How much wider an interval is for samples that tell of one another.

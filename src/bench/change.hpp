@@ -10,7 +10,7 @@ namespace lasolve::bench {
 
 /// The lower quartile, the median and the upper quartile. The middle half of the samples lies between the quartiles.
 std::array<double, 3> quartiles_of(std::vector<double> samples);
-double quartiles_apart(const std::vector<double>& samples);
+double interquartile_range(const std::vector<double>& samples);
 
 /// The standard error of the median as a share of it, from the distance d of the quartiles: 1.2533 · d / 1.349 / (√n median), which
 /// is right for normal samples and not moved by outliers. Infinite for fewer than two samples, or a median that is not positive.

@@ -132,7 +132,7 @@ std::optional<Fault> Validation<P, Space>::operator()(const Case& c) {
   if constexpr (std::is_same_v<Space, Cpu>)
     if (fault && fault->kind == Fault::wrong_element && q_->threads() > 1) {
       Queue<Cpu> alone(1), *const together = std::exchange(q_, &alone);
-      fault->only_together = !calls(c);
+      fault->only_concurrent = !calls(c);
       q_ = together;
     }
   return fault;
@@ -151,7 +151,7 @@ std::optional<Fault> Validation<P, Space>::calls(const Case& c) {
 template <Precision P, class Space>
 void Validation<P, Space>::send_late() {
   constexpr double longer_than_a_call = 0.01;
-  A_.send_aside(*q_), B_.send_aside(*q_), C_.send_aside(*q_);
+  A_.stage(*q_), B_.stage(*q_), C_.stage(*q_);
   if constexpr (std::is_same_v<Space, Cuda>) delay(*q_, longer_than_a_call);
   A_.arrive(*q_), B_.arrive(*q_), C_.arrive(*q_);
 }

@@ -84,10 +84,10 @@ struct Fault {
   std::int64_t ld[3] = {};  ///< of A, B and C
   int alignment[3] = {};    ///< the power of two, up to 256, that divides their addresses; 0 where not known
   WrongElement element;
-  bool only_late = false;      ///< it is right where its operands are there before it is called
-  bool only_together = false;  ///< it is right where one core calls it at a time
-  bool misaligned = false;     ///< it crashed at an address that the processor does not take
-  KernelCall called;           ///< what it was called with; not known for every kernel
+  bool only_late = false;        ///< it is right where its operands are there before it is called
+  bool only_concurrent = false;  ///< it is right where one core calls it at a time
+  bool misaligned = false;       ///< it crashed at an address that the processor does not take
+  KernelCall called;             ///< what it was called with; not known for every kernel
   char text[512] = "";
 
   void say(std::string_view);
@@ -138,7 +138,7 @@ struct Verdict {
   Grade grade = {};
 };
 
-/// Hears before each call of a kernel what to say should the process not survive it.
+/// Called before each call of a kernel, with what to say should the process not survive it.
 using BeforeCall = std::function<void(const Fault&)>;
 /// Runs when the work of a call is done; throws what else is wrong with the kernel.
 using AfterCall = std::function<void()>;

@@ -37,7 +37,7 @@ std::string spoil_of(const Case& c) {
 /// What a person who sees the element alone would look for in vain.
 std::string why_perhaps(const Fault& f) {
   if (f.only_late) return fmt::format("; {}", on_another_stream);
-  if (f.only_together) return "; it is right where one core calls it at a time, and wrong where several do";
+  if (f.only_concurrent) return "; it is right where one core calls it at a time, and wrong where several do";
   if (f.at.beta == 0 && std::isnan(f.element.found) && !std::isnan(f.element.expected))
     return "; C held NaN before the call: it reads C where beta is 0, or adds to C whatever beta is";
   if (f.at.meets_zeros && std::isnan(f.element.expected))

@@ -8,6 +8,7 @@
 #include "bench/roof.hpp"
 #include "bench/turns.hpp"
 #include "core/kernel_fault.hpp"
+#include "core/range.hpp"
 #include "core/stopwatch.hpp"
 
 namespace lasolve::bench {
@@ -98,7 +99,7 @@ Fault breach_at(const Product& p, Precision precision, const std::string& what) 
   return f;
 }
 
-/// One run of an entrant, which somebody hears of. Nothing, and the result says why, where it does what no kernel may.
+/// One run of an entrant, which `begins` and `ends` enclose. Nothing, and the result says why, where it does what no kernel may.
 template <Precision P>
 std::optional<double> run_of(const Entrant& e, Contest<P>& contest, const Settings& settings, Result& result) {
   if (settings.begins) settings.begins(e, result.product);
@@ -206,7 +207,7 @@ GemmBench::GemmBench(std::vector<Entrant> entrants, const Settings& settings)
 }
 
 void GemmBench::verify(const std::vector<Product>& products, const std::vector<Precision>& precisions,
-                       const Heard& heard) {
+                       const OnEntrant& on_entrant) {
   verified_ = products;
   verdicts_.clear();
   for (const Entrant& e : entrants_) {
@@ -220,7 +221,7 @@ void GemmBench::verify(const std::vector<Product>& products, const std::vector<P
     }
     auto verdicts = settings_.verify ? settings_.verify(task) : verify_here(task);
     for (std::size_t p = 0; p < verdicts.size(); ++p) {
-      if (heard) heard(e, task.precisions[p], verdicts[p]);
+      if (on_entrant) on_entrant(e, task.precisions[p], verdicts[p]);
       verdicts_[{id_of(e), task.precisions[p]}] = std::move(verdicts[p]);
     }
   }
@@ -229,13 +230,13 @@ void GemmBench::verify(const std::vector<Product>& products, const std::vector<P
 /// The result of an entrant that has not run yet.
 Result GemmBench::verified(const Entrant& e, const Product& p, Precision precision) const {
   const auto verdict = verdicts_.find({id_of(e), precision});
-  const auto product = std::find_if(verified_.begin(), verified_.end(), [&](const Product& v) { return same(v, p); });
-  require(verdict != verdicts_.end() && product != verified_.end(), "a product is verified before it is timed");
+  const auto* const product = find_in(verified_, [&](const Product& v) { return same(v, p); });
+  require(verdict != verdicts_.end() && product, "a product is verified before it is timed");
   Result r;
   r.backend = e.name(), r.device = e.choice.device_name(), r.precision = precision, r.product = p;
   r.fault = verdict->second.fault;
   r.grade = verdict->second.grade;
-  if (!r.fault) r.error = verdict->second.errors[std::size_t(product - verified_.begin())];
+  if (!r.fault) r.error = verdict->second.errors[std::size_t(product - verified_.data())];
   return r;
 }
 

@@ -35,11 +35,11 @@ struct Settings {
   AfterCall after_call = {};  ///< where plugin kernels are tried again
   /// Backends that are out, each with what they did, such as "crashed": they are neither tried nor timed.
   std::map<std::string, std::string> lost = {};
-  /// Hears of each run of an entrant before it, of its end, and of what it did that no kernel may. May end the process.
+  /// Called before each run of an entrant, at its end, and with what it did that no kernel may. May end the process.
   std::function<void(const Entrant&, const Product&)> begins = {};
   std::function<void()> ends = {};
   std::function<void(const Entrant&, const std::string& how)> spoilt = {};
-  std::function<void(double)> progress = {};  ///< hears which share of the runs of a product is done
+  std::function<void(double)> progress = {};  ///< is called with the share of the runs of a product that is done
 };
 
 /// One backend on one product.
@@ -78,9 +78,9 @@ class GemmBench {
   GemmBench(std::vector<Entrant>, const Settings&);
 
   /// Tries all entrants with the conformance list and with these products, in those of the precisions that they offer, before
-  /// this process takes memory of a device. `heard` hears of each verdict as it is made.
-  using Heard = std::function<void(const Entrant&, Precision, const Verdict&)>;
-  void verify(const std::vector<Product>&, const std::vector<Precision>&, const Heard& heard = {});
+  /// this process takes memory of a device. `on_entrant` is called with each verdict as it is made.
+  using OnEntrant = std::function<void(const Entrant&, Precision, const Verdict&)>;
+  void verify(const std::vector<Product>&, const std::vector<Precision>&, const OnEntrant& on_entrant = {});
 
   /// Those entrants that offer the precision, one run of each in each round, but for those that are wrong. The shares are of
   /// the reference on the same device, and on CUDA of the floor. Throws std::invalid_argument when the product was not verified.

@@ -111,18 +111,18 @@ class Framed {
     q.finish();
   }
   /// The image to memory beside its own, which has zeros until it arrives there in the order of the queue. Not for columns far apart.
-  void send_aside(Queue<Space>& q) {
-    grow(aside_);
+  void stage(Queue<Space>& q) {
+    grow(staged_);
     move(q, MatrixView<const X>(image_.data(), length_, 1, length_),
-         MatrixView<X, Space>(aside_.data(), length_, 1, length_));
+         MatrixView<X, Space>(staged_.data(), length_, 1, length_));
     if constexpr (std::is_same_v<Space, Cuda>) fill_zero(q, memory(), std::size_t(length_) * sizeof(X));
     q.finish();
   }
   void arrive(Queue<Space>& q) {
     if constexpr (std::is_same_v<Space, Cuda>)
-      copy_within(q, memory(), aside_.data(), std::size_t(length_) * sizeof(X));
+      copy_within(q, memory(), staged_.data(), std::size_t(length_) * sizeof(X));
     else
-      std::copy_n(aside_.data(), length_, memory());
+      std::copy_n(staged_.data(), length_, memory());
   }
   /// A little that is worth fetching only to see whether it is what was sent.
   bool is_small() const { return length_ <= 1 << 22; }
@@ -217,7 +217,7 @@ class Framed {
   std::int64_t rows_ = 0, cols_ = 0, ld_ = 0, image_ld_ = 0, lead_ = 0, length_ = 0;
   bool far_ = false;
   Matrix<X> image_, fetched_;
-  Matrix<X, Space> there_, aside_;
+  Matrix<X, Space> there_, staged_;
   std::optional<FarMemory<X, Space>> far_memory_;
 };
 

@@ -39,7 +39,7 @@ class Throttle {
   /// That of a device of this machine.
   static Throttle of(Device);
 
-  bool is_told() const { return bool(ask_); }
+  bool is_known() const { return bool(ask_); }
   void begin();
   /// Adds what was since begin().
   void end(Slowed&);

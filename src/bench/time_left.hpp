@@ -5,7 +5,7 @@
 
 namespace lasolve::bench {
 
-/// If it goes on as it has since it was first heard of. A share that is smaller than the last begins anew.
+/// If it goes on as it has since the first call. A share that is smaller than the last begins anew.
 class Pace {
  public:
   /// The seconds that are left at a time at which a share is done; none until that means something.

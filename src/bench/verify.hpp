@@ -14,7 +14,7 @@ struct Task {
   int threads = 0;  ///< of the host; 0: all
 };
 
-/// Hears of each verdict; false: no more.
+/// Called with each verdict; false: no more.
 using OnVerdict = std::function<bool(const Verdict&)>;
 
 /// One verdict for each precision, in this process, which a kernel may end. worker/verify.hpp has another one for that.

@@ -18,7 +18,7 @@ struct Visits {
   int most = 40, least = 10;  ///< visits: who is not known well enough after the least goes on
   int runs = 5;               ///< counted runs of each contestant in a visit, at most
   int warmup = 1;  ///< runs that are not counted before those of the first visit, and one before those of the others
-  double apart = 0.15;  ///< seconds from the beginning of a visit to that of the next, at the least
+  double interval = 0.15;  ///< seconds from the beginning of a visit to that of the next, at the least
   double long_run =
       0.1;           ///< who has run for so many seconds in a visit leaves it, and is not warmed up in those that come
   double noise = 0;  ///< see tells_enough(). 0: nothing is
@@ -90,7 +90,7 @@ std::vector<std::vector<int>> time_in_visits(const Visits& visits, std::size_t c
       if (!seconds[h].empty()) c.runs.push_back(int(seconds[h].size()));
     }
     if (visit + 1 < visits.most)
-      std::this_thread::sleep_for(std::chrono::duration<double>(visits.apart - watch.seconds()));
+      std::this_thread::sleep_for(std::chrono::duration<double>(visits.interval - watch.seconds()));
   }
   std::vector<std::vector<int>> runs;
   for (const Contestant& c : all) runs.push_back(c.runs);

@@ -55,7 +55,7 @@ double seconds_alone() {
 }
 
 /// The slowest of all; of fewer, where a limit of memory or threads allows no more: who has begun must not wait for the others.
-double seconds_together(int threads) {
+double seconds_on_all_threads(int threads) {
   std::vector<double> seconds(std::size_t(threads), 0.0);
   std::atomic<int> there = 0;
   {
@@ -79,7 +79,7 @@ double seconds_together(int threads) {
 
 void Yardstick::measure(int threads) {
   const double one = seconds_alone();
-  together.push_back(threads > 1 ? seconds_together(threads) : one);
+  on_all_threads.push_back(threads > 1 ? seconds_on_all_threads(threads) : one);
   alone.push_back(one);
 }
 

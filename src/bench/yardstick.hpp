@@ -12,14 +12,15 @@ namespace lasolve::bench {
 struct Yardstick {
   using Times = std::vector<double> Yardstick::*;
 
-  std::vector<double> alone = {};     ///< a product of order 128 in plain loops, on one thread
-  std::vector<double> together = {};  ///< the same on all threads at once, until the last has done
-  std::vector<double> launches = {};  ///< of a CUDA device: a chain of launches, which others measure
+  std::vector<double> alone = {};           ///< a product of order 128 in plain loops, on one thread
+  std::vector<double> on_all_threads = {};  ///< the same on all threads at once, until the last has done
+  std::vector<double> launches = {};        ///< of a CUDA device: a chain of launches, which others measure
 
   /// Those of the host. Some milliseconds. threads ≥ 1.
   void measure(int threads);
 };
-inline constexpr std::initializer_list<Yardstick::Times> times_of_host = {&Yardstick::alone, &Yardstick::together};
+inline constexpr std::initializer_list<Yardstick::Times> times_of_host = {&Yardstick::alone,
+                                                                          &Yardstick::on_all_threads};
 inline constexpr std::initializer_list<Yardstick::Times> times_of_cuda = {&Yardstick::launches};
 
 /// Not all suffers alike from what the machine does.

@@ -70,23 +70,19 @@ AsyncFactorization<T> lasolve_async_factorization::factored(const T* A, std::int
 
 extern "C" {
 
-lasolve_status lasolve_dfactor_async(lasolve_int n, const double* A, lasolve_int lda, const lasolve_options* options,
-                                     lasolve_async_factorization** factors) {
-  return factor(n, A, lda, options, factors);
-}
-lasolve_status lasolve_sfactor_async(lasolve_int n, const float* A, lasolve_int lda, const lasolve_options* options,
-                                     lasolve_async_factorization** factors) {
-  return factor(n, A, lda, options, factors);
-}
-
-lasolve_status lasolve_dsolve_async(lasolve_async_factorization* factors, lasolve_op op, lasolve_int nrhs,
-                                    const double* B, lasolve_int ldb, double* X, lasolve_int ldx) {
-  return solve(factors, op, nrhs, B, ldb, X, ldx);
-}
-lasolve_status lasolve_ssolve_async(lasolve_async_factorization* factors, lasolve_op op, lasolve_int nrhs,
-                                    const float* B, lasolve_int ldb, float* X, lasolve_int ldx) {
-  return solve(factors, op, nrhs, B, ldb, X, ldx);
-}
+// Of each type, d and s.
+#define LASOLVE_FUNCTIONS(d, T)                                                                                        \
+  lasolve_status lasolve_##d##factor_async(lasolve_int n, const T* A, lasolve_int lda, const lasolve_options* options, \
+                                           lasolve_async_factorization** factors) {                                    \
+    return factor(n, A, lda, options, factors);                                                                        \
+  }                                                                                                                    \
+  lasolve_status lasolve_##d##solve_async(lasolve_async_factorization* factors, lasolve_op op, lasolve_int nrhs,       \
+                                          const T* B, lasolve_int ldb, T* X, lasolve_int ldx) {                        \
+    return solve(factors, op, nrhs, B, ldb, X, ldx);                                                                   \
+  }
+LASOLVE_FUNCTIONS(d, double)
+LASOLVE_FUNCTIONS(s, float)
+#undef LASOLVE_FUNCTIONS
 
 lasolve_status lasolve_failed_at(const lasolve_async_factorization* factors, const lasolve_int** failed_at) {
   static_assert(sizeof(lasolve_int) == sizeof(std::int64_t));

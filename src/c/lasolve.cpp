@@ -174,23 +174,24 @@ lasolve_status solve_once(std::int64_t n, std::int64_t nrhs, const T* A, std::in
 
 extern "C" {
 
-lasolve_status lasolve_dfactor(lasolve_int n, const double* A, lasolve_int lda, const lasolve_options* options,
-                               lasolve_factorization** factors, lasolve_report* report) {
-  return factor(n, A, lda, options, factors, report);
-}
-lasolve_status lasolve_sfactor(lasolve_int n, const float* A, lasolve_int lda, const lasolve_options* options,
-                               lasolve_factorization** factors, lasolve_report* report) {
-  return factor(n, A, lda, options, factors, report);
-}
-
-lasolve_status lasolve_dsolve_with(lasolve_factorization* factors, lasolve_op op, lasolve_int nrhs, const double* B,
-                                   lasolve_int ldb, double* X, lasolve_int ldx, lasolve_report* report) {
-  return solve_with(factors, op, nrhs, B, ldb, X, ldx, report);
-}
-lasolve_status lasolve_ssolve_with(lasolve_factorization* factors, lasolve_op op, lasolve_int nrhs, const float* B,
-                                   lasolve_int ldb, float* X, lasolve_int ldx, lasolve_report* report) {
-  return solve_with(factors, op, nrhs, B, ldb, X, ldx, report);
-}
+// Of each type, d and s.
+#define LASOLVE_FUNCTIONS(d, T)                                                                                       \
+  lasolve_status lasolve_##d##factor(lasolve_int n, const T* A, lasolve_int lda, const lasolve_options* options,      \
+                                     lasolve_factorization** factors, lasolve_report* report) {                       \
+    return factor(n, A, lda, options, factors, report);                                                               \
+  }                                                                                                                   \
+  lasolve_status lasolve_##d##solve_with(lasolve_factorization* factors, lasolve_op op, lasolve_int nrhs, const T* B, \
+                                         lasolve_int ldb, T* X, lasolve_int ldx, lasolve_report* report) {            \
+    return solve_with(factors, op, nrhs, B, ldb, X, ldx, report);                                                     \
+  }                                                                                                                   \
+  lasolve_status lasolve_##d##solve(lasolve_int n, lasolve_int nrhs, const T* A, lasolve_int lda, const T* B,         \
+                                    lasolve_int ldb, T* X, lasolve_int ldx, const lasolve_options* options,           \
+                                    lasolve_report* report) {                                                         \
+    return solve_once(n, nrhs, A, lda, B, ldb, X, ldx, options, report);                                              \
+  }
+LASOLVE_FUNCTIONS(d, double)
+LASOLVE_FUNCTIONS(s, float)
+#undef LASOLVE_FUNCTIONS
 
 lasolve_status lasolve_rcond(lasolve_factorization* factors, double* rcond) {
   return guarded([&] {
@@ -224,17 +225,6 @@ void lasolve_free_context(lasolve_context* context) { delete context; }
 
 void lasolve_memory_from(const lasolve_memory_source* host, const lasolve_memory_source* device) {
   lasolve::sources_of_thread = {host, device};
-}
-
-lasolve_status lasolve_dsolve(lasolve_int n, lasolve_int nrhs, const double* A, lasolve_int lda, const double* B,
-                              lasolve_int ldb, double* X, lasolve_int ldx, const lasolve_options* options,
-                              lasolve_report* report) {
-  return solve_once(n, nrhs, A, lda, B, ldb, X, ldx, options, report);
-}
-lasolve_status lasolve_ssolve(lasolve_int n, lasolve_int nrhs, const float* A, lasolve_int lda, const float* B,
-                              lasolve_int ldb, float* X, lasolve_int ldx, const lasolve_options* options,
-                              lasolve_report* report) {
-  return solve_once(n, nrhs, A, lda, B, ldb, X, ldx, options, report);
 }
 
 const char* lasolve_last_error(void) {

@@ -10,6 +10,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/progress.hpp"
+#include "core/range.hpp"
 #include "io/io.hpp"
 
 namespace lasolve::cli {
@@ -61,8 +62,8 @@ void say_what_failed(const std::vector<Measured>& all) {
   for (const Measured& m : all) {
     if (m.report.outcome.ok()) continue;
     const std::string message = m.report.outcome.message();
-    const auto same = std::find_if(said.begin(), said.end(), [&](const auto& one) { return one.first == message; });
-    if (same == said.end())
+    auto* const same = find_in(said, [&](const auto& one) { return one.first == message; });
+    if (!same)
       said.push_back({message, m.report.gemm});
     else
       same->second += ", " + m.report.gemm;
@@ -120,10 +121,11 @@ int say_and_write(const Request& request, const std::vector<Measured>& all, cons
                outlet.is_printed ? "\n" : "");
   say_what_failed(all);
   if (talk && outlet.is_printed && all.size() > 1 && code == done)
-    fmt::print(report_to, "X is that of {}; {}\n\n", all[0].report.gemm,
-               solutions.apart == 0
-                   ? "the others have the same bits"
-                   : fmt::format("the others differ from it by {:.0e} of its largest entry at most", solutions.apart));
+    fmt::print(
+        report_to, "X is that of {}; {}\n\n", all[0].report.gemm,
+        solutions.difference == 0
+            ? "the others have the same bits"
+            : fmt::format("the others differ from it by {:.0e} of its largest entry at most", solutions.difference));
   if (code == done)
     write_solution(request, is_vector, outlet, solutions.X);
   else if (outlet.is_asked_for)

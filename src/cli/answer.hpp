@@ -15,7 +15,7 @@ int exit_code(const Outcome&, const Request&);
 /// The solution of the first backend, and how far from it the others' are: the largest difference over the largest entry.
 struct Solutions {
   Matrix<double> X;
-  double apart = 0;
+  double difference = 0;
 
   void add(const Matrix<double>& other);
 };

@@ -65,7 +65,7 @@ int solve_command(int argc, const char* const* argv) {
   }
   Solutions solutions;
   const std::vector<Measured> all = [&] {
-    const worker::Aside what_kernels_print;
+    const worker::RedirectedOutput what_kernels_print;
     return measure(request, problem, solutions);
   }();
   return say_and_write(request, all, solutions, problem.is_vector(),

@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-
 #include "cli/commands.hpp"
 #include "cli/json.hpp"
 #include "cli/plan/plan.hpp"
 #include "cli/request.hpp"
 #include "core/choose.hpp"
+#include "core/range.hpp"
 #include "io/generators.hpp"
 #include "lasolve/lasolve.hpp"
 
@@ -17,41 +16,29 @@ namespace lasolve::cli {
 
 namespace {
 
-const char* meaning_of(Phase p) {
-  switch (p) {
-    case Phase::read:
-      return "reading files, or making the matrix and its right-hand side; not part of the total";
-    case Phase::to_device:
-      return "copying the matrix and right-hand sides to the device";
-    case Phase::panel:
-      return "factoring block columns: pivot search and elimination, little arithmetic on much memory";
-    case Phase::swap:
-      return "row interchanges outside of the panels";
-    case Phase::trsm:
-      return "triangular solves for blocks of U (LU) or L (Cholesky)";
-    case Phase::gemm:
-      return "updates by the GEMM backend, on the CPU also those within triangular solves: nearly all arithmetic of a "
-             "large system";
-    case Phase::solve:
-      return "forward and back substitution with the factors";
-    case Phase::refine:
-      return "residuals in fp64, and corrections from them";
-    case Phase::check:
-      return "the residual of the HPL check and the condition estimate; not part of the total";
-    case Phase::to_host:
-      return "copying the solution to the host";
-    case Phase::other:
-      return "what is none of these, such as conversions, norms and waiting";
-  }
-  return "";
-}
+constexpr std::pair<Phase, const char*> meanings_of_phases[] = {
+    {Phase::read, "reading files, or making the matrix and its right-hand side; not part of the total"},
+    {Phase::to_device, "copying the matrix and right-hand sides to the device"},
+    {Phase::panel, "factoring block columns: pivot search and elimination, little arithmetic on much memory"},
+    {Phase::swap, "row interchanges outside of the panels"},
+    {Phase::trsm, "triangular solves for blocks of U (LU) or L (Cholesky)"},
+    {Phase::gemm,
+     "updates by the GEMM backend, on the CPU also those within triangular solves: nearly all arithmetic of a large "
+     "system"},
+    {Phase::solve, "forward and back substitution with the factors"},
+    {Phase::refine, "residuals in fp64, and corrections from them"},
+    {Phase::check, "the residual of the HPL check and the condition estimate; not part of the total"},
+    {Phase::to_host, "copying the solution to the host"},
+    {Phase::other, "what is none of these, such as conversions, norms and waiting"},
+};
+static_assert(std::size(meanings_of_phases) == phase_count);
 
 std::string phases() {
   std::string text =
       "The phases of a solve, as the report shows them. On CUDA they overlap: then their busy times\n"
       "add up to more than the total, which is wall time.\n\n";
-  for (std::size_t p = 0; p < phase_count; ++p)
-    text += fmt::format("  {:<11}{}\n", name_of(Phase(p)), wrapped(meaning_of(Phase(p)), 86, 13));
+  for (const auto& [phase, meaning] : meanings_of_phases)
+    text += fmt::format("  {:<11}{}\n", name_of(phase), wrapped(meaning, 86, 13));
   return text;
 }
 
@@ -115,8 +102,7 @@ std::string list_of_topics() {
 
 const CommandGuide* find_guide(const std::string& name) {
   const auto& all = guides();
-  const auto found = std::find_if(all.begin(), all.end(), [&](const CommandGuide& g) { return g.name == name; });
-  return found == all.end() ? nullptr : &*found;
+  return find_in(all, [&](const CommandGuide& g) { return g.name == name; });
 }
 
 std::vector<std::string> names_of_commands() {
@@ -131,8 +117,8 @@ const std::vector<CommandGuide>& guides() {
        "solve",
        "lasolve [solve] MATRIX [options]",
        "solve A X = B, check the answer, report the time",
-       "Solves A X = B by blocked LU or Cholesky over a GEMM backend of your choice, checks the answer and "
-       "reports where the time went.",
+       "Solves A X = B by blocked LU or Cholesky over a GEMM backend of your choice, checks the answer and reports "
+       "where the time went.",
        {"lasolve A.mtx --rhs b.mtx --output x.mtx", "lasolve uniform:n=2k --gemm all"},
        solve_options(),
        "'lasolve --help' lists the other commands, and topics such as phases.\n"},
@@ -141,9 +127,8 @@ const std::vector<CommandGuide>& guides() {
        "lasolve compare [MATRIX] [options]",
        "what each GEMM backend is worth in a whole solve",
        "Solves the same systems with each GEMM backend and shows what its products are worth in the whole solve. "
-       "Backends are "
-       "tried first, each in a process of its own. Then they run in turns, in random order, until their medians are "
-       "known.",
+       "Backends are tried first, each in a process of its own. Then they run in turns, in random order, until their "
+       "medians are known.",
        {"lasolve compare", "lasolve compare --gemm tiled,packed,blas --n 512:4k:x2 --report report.html",
         "lasolve compare spd:n=3000 --peers openblas,eigen --attribution",
         "lasolve compare --json today.json --baseline yesterday.json --fail-on slower",
@@ -154,10 +139,9 @@ const std::vector<CommandGuide>& guides() {
        "tune",
        "lasolve tune [options]",
        "find the fastest backend, block size and schedule here",
-       "Times whole solves with each backend, with other block sizes, with other schedules, and with a second "
-       "backend for small products, and keeps for each size and method what is faster than the default by more than "
-       "the noise. Later solves that leave these open take it, "
-       "and say so.",
+       "Times whole solves with each backend, with other block sizes, with other schedules, and with a second backend "
+       "for small products, and keeps for each size and method what is faster than the default by more than the noise. "
+       "Later solves that leave these open take it, and say so.",
        {"lasolve tune", "lasolve tune --n 1k:8k:x2 --factorization cholesky --within 60", "lasolve tune --forget"},
        tune_options(),
        "It is kept in $XDG_CACHE_HOME/lasolve/tuned.json, else in ~/.cache/lasolve/tuned.json, for this\n"
@@ -192,8 +176,7 @@ const std::vector<CommandGuide>& guides() {
        "lasolve plan MATRIX [options]",
        "show a schedule as a table or a picture",
        "Shows a schedule before anything is computed: its tasks, the blocks that they read and write, and what waits "
-       "for "
-       "what.",
+       "for what.",
        {"lasolve plan uniform:n=4096 --block-size 512 --svg plan.svg",
         "lasolve plan spd:n=1000 --factorization cholesky --schedule left-looking --json -"},
        plan_options(),
@@ -223,8 +206,8 @@ const std::vector<CommandGuide>& guides() {
        "lasolve try-kernel FILE",
        "say whether a kernel of your own is right",
        "Compiles a GEMM kernel, and tries it in a process of its own, in each precision that it has, with the products "
-       "that all kernels "
-       "are tried with. Where it is wrong, the first wrong element is told, and what the kernel was called with.",
+       "that all kernels are tried with. Where it is wrong, the first wrong element is told, and what the kernel was "
+       "called with.",
        {"lasolve try-kernel mine.c", "lasolve try-kernel mine.c --output libmine.so"},
        try_kernel_options(),
        "The exit code is 5 where the kernel is wrong. See docs/bring-your-own-kernel.md.\n"},
@@ -233,8 +216,7 @@ const std::vector<CommandGuide>& guides() {
        "lasolve run [options] -- PROGRAM …",
        "run a program, whose LAPACK calls are solved here",
        "Runs a program with the drop-in for LAPACK loaded before its own, and says afterwards which calls were caught. "
-       "Their systems are "
-       "solved here, with the products of a backend of your choice.",
+       "Their systems are solved here, with the products of a backend of your choice.",
        {"lasolve run -- python3 program.py", "lasolve run --gemm tiled --crossover 0 -- ./program"},
        run_options(),
        "The exit code is that of the program; 9 where that is 0 and nothing was solved here. "

@@ -20,7 +20,7 @@ namespace lasolve::cli {
 namespace {
 
 Json as_json(std::monostate) { return nullptr; }
-Json as_json(double x) { return number_or_null(x); }
+Json as_json(double x) { return or_null(x); }
 Json as_json(const NumbersOfPhases& numbers) {
   Json all = Json::object();
   for (const auto& [phase, number] : numbers) all[phase] = number;
@@ -162,10 +162,7 @@ Json recipes_as_json(const Recipes& recipes) {
 
 Json solve_recipe_as_json(const SolveRecipe& recipe) { return fields_of(solve_recipe_fields(), recipe); }
 
-Json number_or_null(std::optional<double> x) { return x && std::isfinite(*x) ? Json(*x) : Json(nullptr); }
-
 Json environment(int threads) {
-  const auto or_null = [](const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); };
   Json json = {{"lasolve", version()},
                {"compiler", compiler()},
                {"flags", build_flags()},

@@ -1,22 +1,17 @@
-// What all JSON of the tool has in common.
+// What the JSON of several commands has.
 #pragma once
 
-#include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 
+#include "bench/json.hpp"
 #include "solvers/recipe.hpp"
 
 namespace lasolve::cli {
 
-using Json = nlohmann::ordered_json;
-
-/// JSON has no NaN and no infinity: they become null.
 /// Each with all of its fields, its number, and after which others it comes.
 Json recipes_as_json(const Recipes&);
 Json solve_recipe_as_json(const SolveRecipe&);
 
-Json number_or_null(std::optional<double>);
 /// The name of the processor, and NVIDIA's kernel module as it says itself, or nothing.
 std::string processor();
 std::string driver();

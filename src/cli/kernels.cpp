@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -12,6 +11,7 @@
 #include "cli/guide.hpp"
 #include "cli/print.hpp"
 #include "cli/words.hpp"
+#include "core/range.hpp"
 #include "plugin/backends.hpp"
 #include "plugin/source.hpp"
 #include "worker/verify.hpp"
@@ -23,7 +23,7 @@ namespace {
 
 /// What a kernel that is somebody's own may declare, so that the tool does the rest; empty: nothing that would help.
 std::string advice_on(const bench::Fault& fault) {
-  if (fault.only_together)
+  if (fault.only_concurrent)
     return "  static memory or threads of its own? kernel.limits with LASOLVE_KERNEL_ONE_CALL has one call at a time\n";
   if (fault.misaligned) return "  kernel.alignment says at multiples of how many bytes its operands begin\n";
   const bool held_nan = fault.kind == bench::Fault::wrong_element && fault.at.beta == 0 &&
@@ -100,8 +100,7 @@ std::vector<std::string> those_that_are_right(const std::vector<std::string>& ba
       bench::Task task{choose(its), {}, bench::products_of_a_solve(n), options.threads};
       const Precision products = solve_precision_of(options).products;
       for (const Precision p : {products, Precision::fp64})  // which takes the place of a coarser one that does not do
-        if (task.choice.offers(p) && std::count(task.precisions.begin(), task.precisions.end(), p) == 0)
-          task.precisions.push_back(p);
+        if (task.choice.offers(p) && !contains(task.precisions, p)) task.precisions.push_back(p);
       for (const auto& verdict : worker::verify(task, patience)) {
         if (!verdict.grade.is_met())
           grade_notes().emplace(backend, fmt::format("warning: {} in {} {}", backend, name_of(verdict.grade.precision),

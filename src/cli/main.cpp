@@ -18,6 +18,7 @@
 #include "io/io.hpp"
 #include "lasolve/names.hpp"
 #include "plugin/kernels.hpp"
+#include "plugin/program.hpp"
 #include "worker/session.hpp"
 #include "worker/signals.hpp"
 #include "worker/verify.hpp"
@@ -114,18 +115,16 @@ int work(int argc, char** argv) {
   worker::be_a_child(is_command ? worker::Child::shared : worker::Child::separate);
   std::vector<std::string> words = {argv[0]};
   int code = guarded(argc, argv, [&](int, char**) -> int {
-    std::vector<std::string> told(argv + 3, argv + argc);
-    told.erase(told.begin(), told.begin() + std::ptrdiff_t(plugin::load_as_told(told)));
-    if (kind == "verify") return worker::verify_worker(told);
-    if (kind == "size") return size_worker(told);
-    for (std::string& word : worker::be_watched(told)) words.push_back(std::move(word));
+    std::vector<std::string> words_for_worker(argv + 3, argv + argc);
+    words_for_worker.erase(words_for_worker.begin(),
+                           words_for_worker.begin() + std::ptrdiff_t(plugin::load_from_words(words_for_worker)));
+    if (kind == "verify") return worker::verify_worker(words_for_worker);
+    if (kind == "size") return size_worker(words_for_worker);
+    for (std::string& word : worker::be_watched(words_for_worker)) words.push_back(std::move(word));
     return done;
   });
   if (!is_command) return code;
-  std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  if (code == done) code = guarded(int(words.size()), pointers.data(), run_command);
+  if (code == done) code = guarded(int(words.size()), plugin::argv_of(words).data(), run_command);
   worker::tell_done(code);
   return code;
 }

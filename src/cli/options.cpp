@@ -7,6 +7,7 @@
 #include <boost/program_options.hpp>
 
 #include "core/choose.hpp"
+#include "core/range.hpp"
 #include "worker/watched.hpp"
 
 namespace lasolve::cli {
@@ -18,10 +19,9 @@ namespace {
 /// The option that a word names, with its value behind a = or not; null: none.
 const Option* named_by(const std::string& word, const std::vector<Option>& options) {
   const std::string name = word.substr(0, word.find('='));
-  const auto found = std::find_if(options.begin(), options.end(), [&](const Option& o) {
+  return find_in(options, [&](const Option& o) {
     return name == fmt::format("--{}", o.name) || (o.letter && word == fmt::format("-{}", o.letter));
   });
-  return found == options.end() ? nullptr : &*found;
 }
 
 /// Whether the word behind this one is its value.
@@ -115,6 +115,11 @@ Given::Given(int argc, const char* const* argv, const std::vector<Option>& optio
       throw UsageError(fmt::format("option '--{}' cannot be specified more than once", o.name));
     if (!is_given && o.by_default) words_[o.name] = {o.by_default}, by_default_.insert(o.name);
   }
+}
+
+void refuse_word(const std::string& option, const std::vector<std::string>& taken, const std::string& word) {
+  throw UsageError(
+      fmt::format("--{} takes {}, not '{}'{}", option, fmt::join(taken, ", "), word, did_you_mean(word, taken)));
 }
 
 std::string meaning_of(const Option& o) {

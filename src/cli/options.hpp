@@ -10,7 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "core/range.hpp"
 #include "io/input_error.hpp"
+#include "lasolve/names.hpp"
 
 namespace lasolve::cli {
 
@@ -26,6 +28,18 @@ struct Option {
   std::vector<std::string> formerly = {};  // other spellings, such as --with-copies or -n, for one more release
   bool repeats = false;                    // it may be given several times
 };
+
+/// Throws UsageError: which words an option takes, and which of them may be meant.
+[[noreturn]] void refuse_word(const std::string& option, const std::vector<std::string>& taken,
+                              const std::string& word);
+
+/// The enumerator of a word, out of those that an option takes.
+template <class Enum>
+Enum enumerator_of(const std::string& option, const std::vector<std::string>& taken, const std::string& word) {
+  const auto value = parse<Enum>(word);
+  if (!value || !contains(taken, word)) refuse_word(option, taken, word);
+  return *value;
+}
 
 /// An option, and what it sets in the request of its command. Those that say nothing of that are asked for by their name.
 template <class Request>
@@ -55,6 +69,18 @@ struct OptionOf : Option {
     set = [=, option = name](Request& r, const std::string& word) {
       if (word.empty()) throw UsageError(fmt::format("--{} takes a name, not ''", option));
       r.*member = word;
+    };
+    return *this;
+  }
+  /// The same of a member of the library's options, an enumerator by one of the choices.
+  OptionOf& to(bool Options::*member) {
+    set = [=](Request& r, const std::string&) { r.options.*member = true; };
+    return *this;
+  }
+  template <class Enum>
+  OptionOf& to(Enum Options::*member) {
+    set = [=, option = name, taken = choices](Request& r, const std::string& word) {
+      r.options.*member = enumerator_of<Enum>(option, taken, word);
     };
     return *this;
   }

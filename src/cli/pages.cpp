@@ -248,7 +248,7 @@ std::string usable(const std::string& option) {
     for (const peers::Peer& peer : peers::all())
       if (peers::why_unavailable(peer).empty()) words.insert(peer.name);
   } else {
-    throw UsageError(fmt::format("--usable takes gemm, device, peers, not '{}'", option));
+    refuse_word("usable", {"gemm", "device", "peers"}, option);
   }
   return fmt::format("{}\n", fmt::join(words, " "));
 }
@@ -256,8 +256,7 @@ std::string usable(const std::string& option) {
 std::string completion(const std::string& shell) {
   if (shell == "bash") return bash_completion();
   if (shell == "zsh") return zsh_completion();
-  throw UsageError(
-      fmt::format("--completion takes bash, zsh, not '{}'{}", shell, did_you_mean(shell, {"bash", "zsh"})));
+  refuse_word("completion", {"bash", "zsh"}, shell);
 }
 
 }  // namespace lasolve::cli

@@ -8,6 +8,7 @@
 #include "bench/change.hpp"
 #include "cli/options.hpp"
 #include "core/choose.hpp"
+#include "core/range.hpp"
 #include "core/sizes.hpp"
 #include "io/output_file.hpp"
 #include "lasolve/names.hpp"
@@ -144,10 +145,10 @@ std::vector<const Measured*> sorted(const std::vector<Measured>& all) {
 }
 
 /// A sentence where the fastest and the slowest cannot be told apart; empty where they can.
-std::string why_not_told_apart(const std::vector<const Measured*>& by_time) {
+std::string why_indistinguishable(const std::vector<const Measured*>& by_time) {
   const std::int64_t n = by_time[0]->report.n;
-  const bool no_products = std::all_of(by_time.begin(), by_time.end(),
-                                       [](const Measured* m) { return m->report.phases.flops_of(Phase::gemm) == 0; });
+  const bool no_products =
+      all_of(by_time, [](const Measured* m) { return m->report.phases.flops_of(Phase::gemm) == 0; });
   if (no_products && by_time[0]->report.outcome.has_solution())
     return fmt::format("n = {} is too small to tell them apart: one panel holds the matrix.\n", n);
   const Measured &fastest = *by_time.front(), &slowest = *by_time.back();
@@ -180,7 +181,7 @@ std::string line_of(const Measured& m, const Measured& slowest) {
   const auto per_cent = [](double share) { return fmt::format("{:.0f} %", 100 * share); };
   return fmt::format("{:<16}{:<8}{:>11.6f}{:>25}{:>9}{:>10.1f}{:>8}{:>14.1f}{:>11.6f} {:>10}\n", r.gemm, r.device,
                      seconds, times_faster(m, slowest),
-                     m.runs > 1 && seconds > 0 ? per_cent(bench::quartiles_apart(m.factor_seconds) / seconds) : "-",
+                     m.runs > 1 && seconds > 0 ? per_cent(bench::interquartile_range(m.factor_seconds) / seconds) : "-",
                      r.factor_gflops, seconds > 0 ? per_cent(r.phases.seconds_of(Phase::gemm) / seconds) : "",
                      gflops(r.phases, Phase::gemm), r.total_seconds,
                      r.outcome.ok() ? r.hpl_residual ? fmt::format("{:.2e}", *r.hpl_residual) : "-" : r.outcome.name());
@@ -192,10 +193,8 @@ std::string notes_of(const std::vector<const Measured*>& all) {
   std::vector<std::string> said;
   for (const Measured* m : all)
     for (const auto& note : m->report.notes) {
-      if (std::count(said.begin(), said.end(), note) > 0) continue;
-      const bool of_all = std::all_of(all.begin(), all.end(), [&](const Measured* other) {
-        return std::count(other->report.notes.begin(), other->report.notes.end(), note) > 0;
-      });
+      if (contains(said, note)) continue;
+      const bool of_all = all_of(all, [&](const Measured* other) { return contains(other->report.notes, note); });
       if (of_all) said.push_back(note);
       text +=
           of_all ? fmt::format("note        {}\n", note) : fmt::format("note        {}: {}\n", m->report.gemm, note);
@@ -226,7 +225,7 @@ std::string list_of_missing() {
   const auto& missing = missing_gemm_backends();
   for (const auto& b : missing) {
     const std::string need = std::string(b.place) + b.needs;
-    if (std::count(said.begin(), said.end(), need) > 0) continue;
+    if (contains(said, need)) continue;
     said.push_back(need);
     std::string names;
     for (const auto& other : missing)
@@ -285,7 +284,7 @@ std::string comparison(const Subject& subject, const std::vector<Measured>& all)
       "factor s: {}; faster: than the slowest, and by any two runs; spread: of the middle half of the runs\n",
       runs > 1 ? fmt::format("the median of {} runs in turns", runs) : "one run");
   text += "share: of the factorization's time that went into the backend's updates\n";
-  return text + why_not_told_apart(by_time) + notes_of(by_time);
+  return text + why_indistinguishable(by_time) + notes_of(by_time);
 }
 
 void write_text(const std::string& path, const std::string& text) {

@@ -1,10 +1,10 @@
 #include "cli/problem.hpp"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "bench/signs.hpp"
 #include "cli/progress.hpp"
@@ -24,11 +24,6 @@
 namespace lasolve::cli {
 
 namespace {
-
-bool exists(const std::string& path) {
-  struct stat status {};
-  return stat(path.c_str(), &status) == 0;
-}
 
 /// Of A and its factors.
 int bytes_an_element_of(Precision precision) {
@@ -104,7 +99,10 @@ void require_square(const Request& request, const std::string& place, std::int64
                       : "; least squares are not offered: LAPACK's gels and numpy.linalg.lstsq solve them"));
 }
 
-bool is_generated(const std::string& matrix) { return !exists(matrix) && io::Generator::is_meant_by(matrix); }
+bool is_generated(const std::string& matrix) {
+  std::error_code unknown;
+  return !std::filesystem::exists(matrix, unknown) && io::Generator::is_meant_by(matrix);
+}
 
 void refuse_in_place() {
   throw UsageError("--in-place takes a generator, whose matrix can be made again for the check");

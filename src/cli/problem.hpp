@@ -32,8 +32,8 @@ class Problem {
   std::optional<Report> known_outcome(const Options&) const;
 
   /// Solves once with a backend; X is the solution. B and X are in pageable memory of the host. A that is generated begins where the
-  /// backend runs; that of a file, and with `from_host` any, in pageable memory of the host. `making`, unless empty, hears which
-  /// share of A has been generated.
+  /// backend runs; that of a file, and with `from_host` any, in pageable memory of the host. `making`, unless empty, is called with the
+  /// share of A that is generated.
   Report solve(const Options&, Matrix<double>& X, bool from_host = false, const io::Progress& making = {});
 
   /// The options with which there would be memory enough, and what they take; else about the largest n of a generated matrix, if any.
@@ -45,7 +45,7 @@ class Problem {
 
   /// A and B on the host; A is made there at first use. `threads` of the host.
   std::pair<MatrixView<const double>, MatrixView<const double>> on_host(int threads);
-  /// Hears of all columns of A as they were read or made, from the first on and some at a time. A generator makes them again where they
+  /// Called with all columns of A as they were read or made, from the first on and some at a time. A generator makes them again where they
   /// are not on the host.
   using SeeColumns = std::function<void(const Queue<Cpu>&, std::int64_t first, MatrixView<const double>)>;
   void see_columns(int threads, const SeeColumns&);

@@ -9,6 +9,7 @@
 #include "cli/tuning.hpp"
 #include "cli/words.hpp"
 #include "core/cpu/limits.hpp"
+#include "core/range.hpp"
 #include "engines/load.hpp"
 #include "io/file_format.hpp"
 #include "io/generators.hpp"
@@ -17,13 +18,6 @@
 namespace lasolve::cli {
 
 namespace {
-
-/// In which systems are solved.
-std::vector<Precision> precisions() {
-  std::vector<Precision> names;
-  for (const SolvePrecision& p : solve_precisions) names.push_back(p.name);
-  return names;
-}
 
 /// What finished factors are stored in.
 std::vector<Precision> storages() {
@@ -45,7 +39,9 @@ OptionOf<Request> output_option(const char* meaning) {
 }
 OptionOf<Request> format_option(const char* meaning) {
   return OptionOf<Request>("format", 0, "FORMAT", "auto", words_of(formats_of_streams()), meaning)
-      .to([](Request& r, auto& word) { r.format = one_of("format", word, formats_of_streams()); });
+      .to([](Request& r, auto& word) {
+        r.format = enumerator_of<io::FileFormat>("format", words_of(formats_of_streams()), word);
+      });
 }
 OptionOf<Request> tune_option() {
   return OptionOf<Request>("tune", 0, "NAME=VALUE", "set one of the thresholds that 'lasolve list --tuning' lists")
@@ -68,13 +64,7 @@ OptionOf<Request> max_memory_option() {
 
 OptionOf<Request> allow_nonfinite_option() {
   return OptionOf<Request>("allow-nonfinite", 0, "read NaN and infinities instead of refusing them")
-      .to([](Request& r, auto&) { r.options.allow_nonfinite = true; });
-}
-
-std::string engine_of(const std::string& word) {
-  const std::vector<std::string> all = engines::names();
-  if (std::count(all.begin(), all.end(), word) > 0) return word;
-  throw UsageError(fmt::format("--engine takes {}, not '{}'{}", fmt::join(all, ", "), word, did_you_mean(word, all)));
+      .to(&Options::allow_nonfinite);
 }
 
 const Table<Request>& solve_table() {
@@ -106,26 +96,28 @@ const Table<Request>& solve_table() {
       factorization_option<Request>("auto: Cholesky if symmetric with a positive diagonal, else LU"),
       O("triangle", 0, "PART", "both", words_of<Uplo>(),
         "which part of A is there; with one of them A is symmetric, and the other is not read")
-          .to([](Request& r, auto& word) { r.options.triangle = one_of<Uplo>("triangle", word); }),
-      O("precision", 'p', "TYPE", "fp64", words_of(precisions()),
+          .to(&Options::triangle),
+      O("precision", 'p', "TYPE", "fp64", words_of_precisions(),
         "of factors and products; with refinement to the accuracy of fp64. tf32, fp16 and bf16: products in that, "
         "factors in fp32")
-          .to([](Request& r, auto& word) { r.options.precision = one_of("precision", word, precisions()); }),
+          .to(&Options::precision),
       O("storage", 0, "TYPE", "auto", words_of(storages()),
         "of finished factors; auto: what they were computed in. fp16 and bf16, with --precision fp32, tf32, fp16 or "
         "bf16, take "
         "half of the memory")
-          .to([](Request& r, auto& word) { r.options.storage = one_of("storage", word, storages()); }),
+          .to(&Options::storage),
       O("refine", 'r', "METHOD", "auto", words_of<Refine>(),
         "auto: classical for factors coarser than fp64, and where elements grew so that a check fails; gmres where "
         "that stalls")
-          .to([](Request& r, auto& word) { r.options.refine = one_of<Refine>("refine", word); }),
+          .to(&Options::refine),
       O("residual", 0, "PRECISION", "working", words_of<Residual>(),
         "what refinement computes residuals in; extra: double-double, which makes x itself accurate to the last digits")
-          .to([](Request& r, auto& word) { r.options.residual = one_of<Residual>("residual", word); }),
+          .to(&Options::residual),
       O("equilibrate", 0, "WHEN", "auto", words_of<Wanted::Kind>(),
         "scale rows and columns by powers of two before A is factored; auto: where a solution fails without it")
-          .to([](Request& r, auto& word) { r.options.equilibrate = one_of<Wanted::Kind>("equilibrate", word); }),
+          .to([](Request& r, auto& word) {
+            r.options.equilibrate = enumerator_of<Wanted::Kind>("equilibrate", words_of<Wanted::Kind>(), word);
+          }),
       schedule_option<Request>("the order of the steps; 'lasolve plan' draws them"),
       block_size_option<Request>().was("-n"),
       tune_option(),
@@ -139,12 +131,8 @@ const Table<Request>& solve_table() {
         "takes "
         "less time; hpl: what the HPL check allows")
           .to([](Request& r, auto& word) { r.options.accuracy = accuracy_of(word); }),
-      O("bounds", 0, "bound the error of the solution, as LAPACK's gesvx does").to([](Request& r, auto&) {
-        r.options.bounds = true;
-      }),
-      O("history", 0, "report the residuals of each right-hand side as it is refined").to([](Request& r, auto&) {
-        r.options.history = true;
-      }),
+      O("bounds", 0, "bound the error of the solution, as LAPACK's gesvx does").to(&Options::bounds),
+      O("history", 0, "report the residuals of each right-hand side as it is refined").to(&Options::history),
       O("transpose", 't', "solve with the transpose of A").to([](Request& r, auto&) { r.op = Op::transpose; }),
       threads_option<Request>(),
       O("repeat", 0, "COUNT", "auto",
@@ -154,12 +142,15 @@ const Table<Request>& solve_table() {
       patience_option<Request>(),
       O("engine", 0, "NAME", nullptr, engines::names(),
         "solve with several processes, each with its part of A: mpirun -n 4 lasolve --engine scalapack ...")
-          .to([](Request& r, auto& word) { r.engine = engine_of(word); }),
+          .to([](Request& r, auto& word) {
+            if (!contains(engines::names(), word)) refuse_word("engine", engines::names(), word);
+            r.engine = word;
+          }),
       O("ranks", 0, "COUNT", "with --engine: start mpirun with so many processes").to([](Request& r, auto& word) {
         r.ranks = number("ranks", word, 1);
       }),
       O("assume-suitable", 0, "where a method requires a diagonally dominant A, take it to be one")
-          .to([](Request& r, auto&) { r.options.assume_suitable = true; }),
+          .to(&Options::assume_suitable),
       allow_nonfinite_option(),
       max_memory_option(),
       O("no-condition", 0, "leave out the estimate of the condition number, which takes five more solves")
@@ -254,11 +245,10 @@ void complete_for_engine(Request& r, const Given& given) {
       "ranks",         "json",      "allow-nonfinite", "no-condition", "allow-ill-conditioned",
       "quiet",         "no-tuned"};
   for (const Option& option : solve_options())
-    if (given.has(option.name) && !given.is_by_default(option.name) &&
-        std::count(taken.begin(), taken.end(), option.name) == 0)
+    if (given.has(option.name) && !given.is_by_default(option.name) && !contains(taken, option.name))
       throw UsageError(fmt::format("--engine {} does not take --{}", r.engine, option.name));
   const auto takes = [&](const char* option, const auto& values, auto value) {
-    if (std::count(values.begin(), values.end(), value) > 0) return;
+    if (contains(values, value)) return;
     throw UsageError(fmt::format("--engine {} takes --{} {}, not {}", r.engine, option,
                                  fmt::join(words_of(values), " or "), name_of(value)));
   };

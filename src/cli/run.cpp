@@ -19,6 +19,7 @@
 #include "cli/json.hpp"
 #include "cli/print.hpp"
 #include "cli/words.hpp"
+#include "core/module.hpp"
 #include "core/stopwatch.hpp"
 #include "lapack/tally.hpp"
 #include "plugin/program.hpp"
@@ -36,38 +37,35 @@ struct RunRequest {
 };
 
 /// An option that the drop-in reads from the environment. A word is tried here, before a program runs for hours.
-OptionOf<RunRequest> handed_on(const char* name, const char* value, const char* by_default, const char* variable,
-                               void (*try_it)(RunRequest&, const std::string&), const char* meaning) {
-  return OptionOf<RunRequest>(name, 0, value, by_default, meaning).to([=](RunRequest& r, const std::string& word) {
+template <class Try>
+OptionOf<RunRequest> handed_on(OptionOf<RunRequest> option, const char* variable, Try try_it) {
+  return option.to([=](RunRequest& r, const std::string& word) {
     try_it(r, word);
     r.variables.emplace_back(variable, word);
   });
 }
 
+/// One that is a whole number.
+OptionOf<RunRequest> number_handed_on(OptionOf<RunRequest> option, const char* variable, std::int64_t least) {
+  return handed_on(option, variable,
+                   [=, name = option.name](RunRequest&, const std::string& word) { number(name, word, least); });
+}
+
 const Table<RunRequest>& run_table() {
+  using O = OptionOf<RunRequest>;
   static const Table<RunRequest> all = {
-      handed_on(
-          "gemm", "BACKEND", nullptr, "LASOLVE_GEMM", [](RunRequest& r, const std::string& word) { r.gemm = word; },
-          "the backend whose products are used; without it the fastest"),
-      handed_on(
-          "device", "DEVICE", "cpu", "LASOLVE_DEVICE",
-          [](RunRequest& r, const std::string& word) { r.device = device_of(word); },
-          "where systems are factored and solved that are large enough: cpu, cuda, cuda:INDEX or auto"),
-      handed_on(
-          "device-crossover", "ORDER", nullptr, "LASOLVE_DEVICE_CROSSOVER",
-          [](RunRequest&, const std::string& word) { number<std::int64_t>("device-crossover", word, 0); },
-          "smaller systems stay on the CPU; 0: none does"),
-      handed_on(
-          "crossover", "ORDER", nullptr, "LASOLVE_CROSSOVER",
-          [](RunRequest&, const std::string& word) { number<std::int64_t>("crossover", word, 0); },
-          "smaller systems go to the LAPACK of the program; 0: none does"),
-      handed_on(
-          "block-size", "SIZE", nullptr, "LASOLVE_BLOCK_SIZE",
-          [](RunRequest&, const std::string& word) { number<std::int64_t>("block-size", word, 1); },
-          "columns of a panel at most"),
-      handed_on(
-          "threads", "COUNT", nullptr, "LASOLVE_THREADS",
-          [](RunRequest&, const std::string& word) { threads_of(word); }, "cores to use"),
+      handed_on(O("gemm", 0, "BACKEND", "the backend whose products are used; without it the fastest"), "LASOLVE_GEMM",
+                [](RunRequest& r, const std::string& word) { r.gemm = word; }),
+      handed_on(O("device", 0, "DEVICE", "cpu",
+                  "where systems are factored and solved that are large enough: cpu, cuda, cuda:INDEX or auto"),
+                "LASOLVE_DEVICE", [](RunRequest& r, const std::string& word) { r.device = device_of(word); }),
+      number_handed_on(O("device-crossover", 0, "ORDER", "smaller systems stay on the CPU; 0: none does"),
+                       "LASOLVE_DEVICE_CROSSOVER", 0),
+      number_handed_on(O("crossover", 0, "ORDER", "smaller systems go to the LAPACK of the program; 0: none does"),
+                       "LASOLVE_CROSSOVER", 0),
+      number_handed_on(O("block-size", 0, "SIZE", "columns of a panel at most"), "LASOLVE_BLOCK_SIZE", 1),
+      handed_on(O("threads", 0, "COUNT", "cores to use"), "LASOLVE_THREADS",
+                [](RunRequest&, const std::string& word) { threads_of(word); }),
       json_option<RunRequest>("write what was caught as JSON"),
       quiet_option<RunRequest>("say nothing of what was caught, unless that is nothing"),
       help_option<RunRequest>(),
@@ -90,12 +88,8 @@ void try_backend(const RunRequest& r) {
 
 /// Beside the tool, or where the libraries of an installed one are.
 std::string drop_in() {
-  std::error_code error;
-  const std::filesystem::path tool = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-  for (const char* const place : {"", LASOLVE_BIN_TO_LIB}) {
-    const auto file = (tool / place / "liblasolve_lapack.so").lexically_normal();
-    if (std::filesystem::exists(file, error)) return std::filesystem::absolute(file).string();
-  }
+  std::string file = beside_this_program({"liblasolve_lapack.so", LASOLVE_BIN_TO_LIB "/liblasolve_lapack.so"});
+  if (!file.empty()) return file;
   throw MachineError("liblasolve_lapack.so is not there; in the folder of the build: ninja lasolve_lapack");
 }
 

@@ -13,6 +13,7 @@
 #include "cli/progress.hpp"
 #include "cli/tuning.hpp"
 #include "core/choose.hpp"
+#include "core/cpu/copy_on_host.hpp"
 #include "core/kernel_fault.hpp"
 #include "core/sizes.hpp"
 #include "core/stopwatch.hpp"
@@ -30,19 +31,9 @@ enum Part : std::size_t { making, factoring, estimating, solving, refining, chec
 constexpr std::array<const char*, parts> names_of_parts = {
     "making the matrix", "factoring", "estimating the condition", "solving with the factors", "refining", "checking"};
 
-Part part_of(Step step) {
-  switch (step) {
-    case Step::condition:
-      return estimating;
-    case Step::solve:
-      return solving;
-    case Step::refine:
-      return refining;
-    case Step::check:
-      return checking;
-  }
-  return checking;
-}
+/// The steps of a solution follow one another, as the parts behind factoring do.
+constexpr Part part_of(Step step) { return Part(std::size_t(estimating) + std::size_t(step)); }
+static_assert(part_of(Step::condition) == estimating && part_of(Step::check) == checking);
 
 /// About what each part costs, as operations at the rate of the factorization. To read a matrix takes as long as so many of them for
 /// each element.
@@ -60,7 +51,7 @@ std::array<double, parts> costs(const Problem& problem, const Options& o) {
           o.check ? residual + reading * n2 : 0};
 }
 
-/// Hears which share of a whole solve is done, and what is being done.
+/// Called with the share of a whole solve that is done, and what is being done.
 using SolveProgress = std::function<void(double share, const char* now)>;
 
 /// Problem::solve(), from making the matrix to checking the solution.
@@ -77,13 +68,6 @@ Report solve_with_progress(Problem& problem, Options options, Matrix<double>& X,
   return problem.solve(options, X, false, [&](double share) { say(making, share); });
 }
 
-Matrix<double> copy_of(const Matrix<double>& from) {
-  Matrix<double> to(from.rows(), from.cols());
-  for (std::int64_t j = 0; j < from.cols(); ++j)
-    for (std::int64_t i = 0; i < from.rows(); ++i) to(i, j) = from(i, j);
-  return to;
-}
-
 /// The runs of one backend, as they were made.
 struct Runs {
   std::string backend;
@@ -91,7 +75,7 @@ struct Runs {
   std::optional<Resolved> decided = {};  // of each, since they differ in nothing
 };
 
-/// A solve, of which a process that watches this one hears. It ends this one where a kernel has spoilt it.
+/// A solve, reported to the process that watches this one. It ends this one where a kernel has spoilt it.
 Report solved(Problem& problem, const Options& options, Runs& runs, Matrix<double>& X, const SolveProgress& tell) {
   worker::begin_run(runs.backend, std::pow(double(problem.n()), 3) / 3);
   Report report;
@@ -286,12 +270,12 @@ int exit_code(const Outcome& outcome, const Request& request) {
 }
 
 void Solutions::add(const Matrix<double>& other) {
-  if (X.rows() == 0) X = copy_of(other);
-  double most = 0, difference = 0;
+  if (X.rows() == 0) X = Matrix<double>(other.rows(), other.cols()), copy_on_host<double>(other, X.view());
+  double most = 0, furthest = 0;
   for (std::int64_t j = 0; j < X.cols(); ++j)
     for (std::int64_t i = 0; i < X.rows(); ++i)
-      most = std::max(most, std::abs(X(i, j))), difference = std::max(difference, std::abs(X(i, j) - other(i, j)));
-  if (difference > 0) apart = std::max(apart, difference / most);
+      most = std::max(most, std::abs(X(i, j))), furthest = std::max(furthest, std::abs(X(i, j) - other(i, j)));
+  if (furthest > 0) difference = std::max(difference, furthest / most);
 }
 
 std::vector<Measured> measure(const Request& request, Problem& problem, Solutions& solutions) {

@@ -16,7 +16,6 @@ namespace {
 
 struct TryKernelRequest {
   std::string file, output;
-  Options options;
   std::int64_t n = 512;
   int patience = 60;  // seconds
 };

@@ -1,7 +1,5 @@
 #include "cli/tuning.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 #include "cli/json.hpp"
 #include "cli/print.hpp"
@@ -9,6 +7,7 @@
 #include "compare/tables.hpp"
 #include "core/build.hpp"
 #include "core/choose.hpp"
+#include "core/range.hpp"
 #include "core/tuning.hpp"
 #include "lasolve/names.hpp"
 #include "solvers/method.hpp"
@@ -86,7 +85,7 @@ std::vector<std::string> notes_on_device(const Options& options, const Choice& c
   const auto others = choose(on).notes;
   std::vector<std::string> notes;
   for (const std::string& note : choice.notes)
-    if (std::count(others.begin(), others.end(), note) == 0) notes.push_back(note);
+    if (!contains(others, note)) notes.push_back(note);
   return notes;
 }
 
@@ -167,7 +166,7 @@ std::vector<std::string> take_tuned(Request& request, const Problem& problem) {
   if (!e || e->by_default.gemm != choice.name()) return {};  // it is said to be faster than another default
   if (e->is_default()) return {why(*e)};
   const auto here = runnable_backends(choice.device(), request.products_in());
-  const auto is_here = [&](const std::string& name) { return std::count(here.begin(), here.end(), name) > 0; };
+  const auto is_here = [&](const std::string& name) { return contains(here, name); };
   if (!is_here(e->chosen.gemm) || !(e->chosen.small.empty() || is_here(e->chosen.small)) ||
       !is_offered(method, e->chosen.schedule))
     return {};

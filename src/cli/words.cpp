@@ -1,5 +1,6 @@
 #include "cli/words.hpp"
 
+#include "core/range.hpp"
 #include "io/destination.hpp"
 
 namespace lasolve::cli {
@@ -31,7 +32,7 @@ std::vector<std::string> split(const std::string& list) {
 
 std::vector<std::string> names_in(const std::string& list) {
   std::vector<std::string> names = split(list);
-  if (names.size() > 1 && std::count(names.begin(), names.end(), "all") > 0)
+  if (names.size() > 1 && contains(names, "all"))
     throw UsageError("--gemm all stands alone: it means every backend that runs here");
   return names;
 }
@@ -107,12 +108,17 @@ double positive(const char* option, const std::string& text) {
   throw UsageError(fmt::format("--{} takes a number above 0, not '{}'", option, text));
 }
 
+std::vector<std::string> words_of_precisions() {
+  std::vector<Precision> all;
+  for (const SolvePrecision& p : solve_precisions) all.push_back(p.name);
+  return words_of(all);
+}
+
 std::vector<Precision> precisions_of(const std::string& list) {
-  std::vector<Precision> known, found;
-  for (const SolvePrecision& p : solve_precisions) known.push_back(p.name);
+  std::vector<Precision> found;
   for (const auto& word : split(list)) {
-    const Precision p = one_of("precision", word, known);
-    if (std::count(found.begin(), found.end(), p) == 0) found.push_back(p);
+    const Precision p = enumerator_of<Precision>("precision", words_of_precisions(), word);
+    if (!contains(found, p)) found.push_back(p);
   }
   return found;
 }

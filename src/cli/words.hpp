@@ -35,7 +35,8 @@ std::vector<std::string> names_in(const std::string& list);
 /// Of --n, or another option: "1k,3000", "1k:16k:x2", "1000:5000:1000", ascending and each once.
 std::vector<std::int64_t> sizes_of(const std::string& list, const std::string& option = "n");
 
-/// Of --precision: those that systems are solved in, each once.
+/// What --precision takes, and of a list of these words: those that systems are solved in, each once.
+std::vector<std::string> words_of_precisions();
 std::vector<Precision> precisions_of(const std::string& list);
 
 /// Of --accuracy; 0: the HPL check.
@@ -49,16 +50,6 @@ Device device_of(const std::string& text);
 
 /// 0 for all.
 int threads_of(const std::string& text);
-
-/// The enumerator of a word, out of those that an option takes: all, where none are named.
-template <class Enum>
-Enum one_of(const std::string& option, const std::string& word, const std::vector<Enum>& taken = {}) {
-  const std::vector<std::string> words = taken.empty() ? words_of<Enum>() : words_of(taken);
-  const auto value = parse<Enum>(word);
-  if (value && std::count(words.begin(), words.end(), word) > 0) return *value;
-  throw UsageError(
-      fmt::format("--{} takes {}, not '{}'{}", option, fmt::join(words, ", "), word, did_you_mean(word, words)));
-}
 
 /// A whole number of at least `least`, such as 8192, 8k or 1e4; `word` alone means 0.
 template <class Number>
@@ -97,15 +88,11 @@ OptionOf<R> threads_option(const char* meaning = "cores of the host to use") {
 }
 template <class R>
 OptionOf<R> factorization_option(const char* meaning) {
-  return OptionOf<R>("factorization", 'f', "METHOD", "auto", words_of<Method>(), meaning).to([](R& r, auto& word) {
-    r.options.factorization = one_of<Method>("factorization", word);
-  });
+  return OptionOf<R>("factorization", 'f', "METHOD", "auto", words_of<Method>(), meaning).to(&Options::factorization);
 }
 template <class R>
 OptionOf<R> schedule_option(const char* meaning) {
-  return OptionOf<R>("schedule", 's', "NAME", "auto", words_of<Schedule>(), meaning).to([](R& r, auto& word) {
-    r.options.schedule = one_of<Schedule>("schedule", word);
-  });
+  return OptionOf<R>("schedule", 's', "NAME", "auto", words_of<Schedule>(), meaning).to(&Options::schedule);
 }
 template <class R>
 OptionOf<R> block_size_option() {

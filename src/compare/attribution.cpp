@@ -5,18 +5,17 @@
 #include <numeric>
 #include <tuple>
 
+#include "core/range.hpp"
 #include "lasolve/names.hpp"
 
 namespace lasolve::compare {
 
 const Row* Comparison::find(const Key& key) const {
-  const auto found = std::find_if(rows.begin(), rows.end(), [&](const Row& r) { return r.key == key; });
-  return found == rows.end() ? nullptr : &*found;
+  return find_in(rows, [&](const Row& r) { return r.key == key; });
 }
 
 const Size* Comparison::find_size(std::int64_t n) const {
-  const auto found = std::find_if(sizes.begin(), sizes.end(), [=](const Size& s) { return s.n == n; });
-  return found == sizes.end() ? nullptr : &*found;
+  return find_in(sizes, [=](const Size& s) { return s.n == n; });
 }
 
 std::vector<const Row*> Comparison::at(std::int64_t n) const {
@@ -27,10 +26,9 @@ std::vector<const Row*> Comparison::at(std::int64_t n) const {
 }
 
 std::optional<bench::Roof> Comparison::roof_of(const Row& row) const {
-  const auto limit = std::find_if(limits.begin(), limits.end(), [&](const Limit& l) {
-    return l.device == row.key.device && l.precision == row.key.precision;
-  });
-  if (limit == limits.end()) return std::nullopt;
+  const auto* const limit =
+      find_in(limits, [&](const Limit& l) { return l.device == row.key.device && l.precision == row.key.precision; });
+  if (!limit) return std::nullopt;
   bench::Roof roof = limit->roof;
   for (const Row& r : rows)
     if (r.key.device == limit->device && r.key.precision == limit->precision)
@@ -41,9 +39,9 @@ std::optional<bench::Roof> Comparison::roof_of(const Row& row) const {
 
 void keep_best(std::vector<Limit>& limits, const std::vector<Limit>& measured) {
   for (const Limit& m : measured) {
-    const auto known = std::find_if(limits.begin(), limits.end(),
-                                    [&](const Limit& l) { return l.device == m.device && l.precision == m.precision; });
-    if (known == limits.end()) {
+    auto* const known =
+        find_in(limits, [&](const Limit& l) { return l.device == m.device && l.precision == m.precision; });
+    if (!known) {
       limits.push_back(m);
       continue;
     }
@@ -103,14 +101,13 @@ std::optional<std::array<double, phase_count>> exclusive_seconds(const Row& row)
     if (row.tasks.empty()) return std::nullopt;
     std::vector<Phase> order = {Phase::gemm, Phase::panel, Phase::trsm, Phase::swap};
     for (std::size_t p = 0; p < phase_count; ++p)
-      if (std::count(order.begin(), order.end(), Phase(p)) == 0) order.push_back(Phase(p));
+      if (!contains(order, Phase(p))) order.push_back(Phase(p));
     const auto place = [&](const TaskTime& t) {
       return is_update(t) ? 0 : std::find(order.begin(), order.end(), t.phase) - order.begin();
     };
     double before = 0;
     for (std::ptrdiff_t p = 0; p < std::ptrdiff_t(order.size()); ++p) {
-      const bool any =
-          std::any_of(row.tasks.begin(), row.tasks.end(), [&](const TaskTime& t) { return place(t) == p; });
+      const bool any = any_of(row.tasks, [&](const TaskTime& t) { return place(t) == p; });
       const double with = seconds_of_any(row.tasks, [&](const TaskTime& t) { return place(t) <= p; });
       if (any) seconds[std::size_t(order[std::size_t(p)])] = with - before;
       before = with;

@@ -33,7 +33,7 @@ std::vector<double> independent_times(const Row& row, Times times) {
   return has_visits(row) ? bench::medians_of_visits(row.*times, row.visits) : row.*times;
 }
 
-std::vector<double> visits_together(const std::vector<const Row*>& rows, const Row* except) {
+std::vector<double> common_movement(const std::vector<const Row*>& rows, const Row* except) {
   std::vector<std::vector<double>> longer;  // of each visit, in each row
   for (const Row* row : rows) {
     if (row == except || !row->timed() || !has_visits(*row)) continue;
@@ -42,18 +42,18 @@ std::vector<double> visits_together(const std::vector<const Row*>& rows, const R
     longer.resize(std::max(longer.size(), times.size()));
     for (std::size_t v = 0; v < times.size(); ++v) longer[v].push_back(times[v] / middle);
   }
-  std::vector<double> together;
+  std::vector<double> movement;
   for (const auto& visit : longer)
-    if (visit.size() >= least_to_move_together) together.push_back(bench::spread_of(visit).median);
-  return together;
+    if (visit.size() >= least_for_common_movement) movement.push_back(bench::spread_of(visit).median);
+  return movement;
 }
 
-double spread_together(const std::vector<double>& visits) {
+double spread_of_movement(const std::vector<double>& visits) {
   if (visits.size() < bench::least_for_a_verdict) return 0;
   std::vector<double> logs;
   for (const double v : visits) logs.push_back(std::log(v));
   constexpr double quartiles_of_normal = 1.349;
-  return bench::quartiles_apart(logs) / quartiles_of_normal;
+  return bench::interquartile_range(logs) / quartiles_of_normal;
 }
 
 std::vector<double> times_beside(const Row& row, const std::vector<double>& visits) {
@@ -66,7 +66,8 @@ std::vector<double> times_beside(const Row& row, const std::vector<double>& visi
 void add_session(Comparison& all, const Comparison& more) {
   for (Size& size : all.sizes)
     if (const Size* its = more.find_size(size.n)) {
-      append(size.yardstick.alone, its->yardstick.alone), append(size.yardstick.together, its->yardstick.together);
+      append(size.yardstick.alone, its->yardstick.alone),
+          append(size.yardstick.on_all_threads, its->yardstick.on_all_threads);
       append(size.yardstick.launches, its->yardstick.launches);
       size.other_processors = std::max(size.other_processors, its->other_processors);
     }

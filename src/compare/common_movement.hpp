@@ -6,7 +6,7 @@
 namespace lasolve::compare {
 
 /// So many rows, or more, tell what they have in common.
-inline constexpr std::size_t least_to_move_together = 3;
+inline constexpr std::size_t least_for_common_movement = 3;
 
 /// Whether a row has as many as a verdict takes.
 bool has_visits(const Row&);
@@ -19,10 +19,10 @@ std::vector<double> independent_times(const Row&, Times = &Row::seconds);
 
 /// How much longer each visit took than is usual: the median, over the rows, of the visit's time over the median of the row's visits.
 /// Rows that have few visits do not count, nor does `except`. Visits that fewer than three rows have made come last, and are left out.
-std::vector<double> visits_together(const std::vector<const Row*>&, const Row* except = nullptr);
+std::vector<double> common_movement(const std::vector<const Row*>&, const Row* except = nullptr);
 
 /// The spread (σ of the logarithm) of these; 0 of fewer than six.
-double spread_together(const std::vector<double>& visits);
+double spread_of_movement(const std::vector<double>& visits);
 
 /// The independent times of a row without what `visits` have in common.
 std::vector<double> times_beside(const Row&, const std::vector<double>& visits);

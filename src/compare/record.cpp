@@ -9,6 +9,7 @@
 
 #include "compare/attribution.hpp"
 #include "compare/beside.hpp"
+#include "core/range.hpp"
 #include "io/input_error.hpp"
 #include "lasolve/names.hpp"
 
@@ -17,13 +18,6 @@ namespace lasolve::compare {
 namespace {
 
 constexpr int schema_version = 1;
-
-/// What is JSON, and not what it should be.
-struct Unfit : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-Json or_null(std::optional<double> x) { return x && std::isfinite(*x) ? Json(*x) : Json(nullptr); }
 
 Json median_or_null(const std::vector<double>& samples) {
   return samples.empty() ? Json(nullptr) : or_null(bench::spread_of(samples).median);
@@ -59,7 +53,7 @@ Json object(const Limit& l) {
 Json object(const bench::Clocks& c) { return c.most > 0 ? Json{{"least", c.least}, {"most", c.most}} : Json(nullptr); }
 
 Json object(const bench::Yardstick& y) {
-  return {{"alone", y.alone}, {"together", y.together}, {"launches", y.launches}};
+  return {{"alone", y.alone}, {"together", y.on_all_threads}, {"launches", y.launches}};
 }
 
 Json object(const TaskTime& t, const std::string& precision, const std::optional<bench::Roof>& roof) {
@@ -112,15 +106,15 @@ Json object(const Row& r, const Row* first, const std::optional<bench::Roof>& ro
           {"device", r.key.device},
           {"peer", r.is_peer},
           {"passed", r.passed()},
-          {"failure", r.passed() ? Json(nullptr) : Json(r.failure)},
+          {"failure", or_null(r.failure)},
           {"for_want_of_machine", r.for_want_of_machine},
-          {"fell_back_to", r.fell_back_to.empty() ? Json(nullptr) : Json(r.fell_back_to)},
+          {"fell_back_to", or_null(r.fell_back_to)},
           {"runs", r.seconds.size()},
           {"runs_of_visits", r.visits},
           {"seconds", if_timed(spread.median)},
           {"seconds_least", if_timed(spread.least)},
           {"seconds_most", if_timed(spread.most)},
-          {"quartiles_apart", if_timed(bench::quartiles_apart(r.seconds))},
+          {"quartiles_apart", if_timed(bench::interquartile_range(r.seconds))},
           {"noise", if_timed(bench::noise_of(r.seconds))},
           {"speedup_over_first", over_first ? Json(1 / (1 + over_first->shift)) : Json(nullptr)},
           {"against_first", over_first ? object(*over_first) : Json(nullptr)},
@@ -134,11 +128,11 @@ Json object(const Row& r, const Row* first, const std::optional<bench::Roof>& ro
           {"factorization", r.factorization},
           {"schedule", r.schedule},
           {"block_size", r.block_size},
-          {"recipe", r.recipe.empty() ? Json(nullptr) : Json(r.recipe)},
+          {"recipe", or_null(r.recipe)},
           {"refine_iterations", r.refine_iterations},
           {"refinement_residuals", r.refinement_residuals},
           {"against_baseline", r.against_baseline ? object(*r.against_baseline) : Json(nullptr)},
-          {"why_no_verdict", r.why_no_verdict.empty() ? Json(nullptr) : Json(r.why_no_verdict)},
+          {"why_no_verdict", or_null(r.why_no_verdict)},
           {"seconds_of_runs", r.seconds},
           {"factor_seconds_of_runs", r.factor_seconds},
           {"gemm_seconds_of_runs", r.gemm_seconds_of_runs},
@@ -149,9 +143,9 @@ Json object(const Row& r, const Row* first, const std::optional<bench::Roof>& ro
           {"slowed", or_null(r.slowed)},
           {"notes", r.notes},
           {"warnings", r.warnings},
-          {"adapter", r.adapter.empty() ? Json(nullptr) : Json(r.adapter)},
+          {"adapter", or_null(r.adapter)},
           {"adapter_share", or_null(r.adapter_share)},
-          {"adapter_work", r.adapter_work.empty() ? Json(nullptr) : Json(r.adapter_work)}};
+          {"adapter_work", or_null(r.adapter_work)}};
 }
 
 /// Of each size, each row beside each of those before it.
@@ -260,7 +254,7 @@ Json drawn_beside(const Comparison& all, const Json& environment) {
     rows.push_back(object(row, all.at(row.key.n).front(), std::nullopt));
     rows.back()["attribution"] = nullptr;
   }
-  const bool timed = std::any_of(all.rows.begin(), all.rows.end(), [](const Row& r) { return !r.tasks.empty(); });
+  const bool timed = any_of(all.rows, [](const Row& r) { return !r.tasks.empty(); });
   return {{"rows", rows}, {"environment", environment}, {"tasks_were_timed", timed}};
 }
 
@@ -277,8 +271,8 @@ Json as_json(const Comparison& all, const Json& environment, const Json& beside)
                      {"notes", s.notes}});
   for (const Row& r : all.rows) rows.push_back(object(r, all.at(r.key.n).front(), all.roof_of(r)));
   return {{"schema_version", schema_version},
-          {"date", all.date.empty() ? Json(nullptr) : Json(all.date)},
-          {"command", all.command.empty() ? Json(nullptr) : Json(all.command)},
+          {"date", or_null(all.date)},
+          {"command", or_null(all.command)},
           {"compare", object(all.setting)},
           {"limits", limits},
           {"sizes", sizes},
@@ -301,7 +295,7 @@ std::string as_trace(const Comparison& all) {
     name("process_name", process, 0, fmt::format("{}, n = {}, {}", r.key.gemm, r.key.n, r.key.precision));
     std::vector<std::string> lanes;  // tasks of one phase overlap where there are several
     for (const TaskTime& t : r.tasks)
-      if (std::find(lanes.begin(), lanes.end(), t.lane) == lanes.end()) lanes.push_back(t.lane);
+      if (!contains(lanes, t.lane)) lanes.push_back(t.lane);
     std::sort(lanes.begin(), lanes.end());
     const auto thread_of = [&](const TaskTime& t) {
       return lanes.size() == 1 ? int(t.phase) : int(std::find(lanes.begin(), lanes.end(), t.lane) - lanes.begin());

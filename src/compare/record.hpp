@@ -1,14 +1,12 @@
 // A comparison as JSON, and back: what --json writes, and --baseline and --resume read.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "bench/json.hpp"
 #include "compare/row.hpp"
 
 namespace lasolve::compare {
-
-using Json = nlohmann::ordered_json;
 
 /// With the environment beside it: of the tool and the machine. `beside` is what drawn_beside() made of another comparison.
 Json as_json(const Comparison&, const Json& environment, const Json& beside = nullptr);

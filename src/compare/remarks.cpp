@@ -10,6 +10,7 @@
 
 #include "compare/attribution.hpp"
 #include "compare/beside.hpp"
+#include "core/range.hpp"
 
 namespace lasolve::compare {
 
@@ -26,13 +27,13 @@ std::vector<const Row*> by_time(const std::vector<const Row*>& rows) {
 
 constexpr double enough_share = 0.5;
 
-/// Whether the slowest of a size differs from the fastest, and which of both could be told: see beside().
+/// Whether the slowest of a size differs from the fastest, and what could have been found: see beside().
 bench::Change widest(const std::vector<const Row*>& timed) { return beside(*timed.back(), *timed.front()); }
 
-bool are_told_apart(const std::vector<const Row*>& timed) { return widest(timed).kind != bench::Change::same; }
+bool are_distinguishable(const std::vector<const Row*>& timed) { return widest(timed).kind != bench::Change::same; }
 
 bool has_no_products(const std::vector<const Row*>& timed) {
-  return std::all_of(timed.begin(), timed.end(), [](const Row* r) { return r->gemm_flops() == 0; });
+  return all_of(timed, [](const Row* r) { return r->gemm_flops() == 0; });
 }
 
 /// Why backends cannot be told apart, where the size is the cause; empty: it is not, or they can.
@@ -40,7 +41,7 @@ std::string why_too_small(const std::vector<const Row*>& timed) {
   if (has_no_products(timed)) return "one panel holds the matrix";
   double most = 0;
   for (const Row* r : timed) most = std::max(most, r->gemm_share());
-  if (most < enough_share && !are_told_apart(timed) && bench::tells(widest(timed)))
+  if (most < enough_share && !are_distinguishable(timed) && bench::tells(widest(timed)))
     return fmt::format("at most {:.0f} % of a solve is GEMM", 100 * most);
   return "";
 }
@@ -61,7 +62,7 @@ void remark_on_small_sizes(const Comparison& all, Remarks& remarks) {
   std::set<std::int64_t> that_do;
   for (const Size& size : all.sizes)
     if (const auto timed = by_time(all.at(size.n));
-        timed.size() > 1 && are_told_apart(timed) && !has_no_products(timed))
+        timed.size() > 1 && are_distinguishable(timed) && !has_no_products(timed))
       that_do.insert(size.n);
   for (const Size& size : all.sizes) {
     const auto timed = by_time(all.at(size.n));
@@ -79,10 +80,9 @@ void remark_on_small_sizes(const Comparison& all, Remarks& remarks) {
 /// Where neither the size nor few runs are the cause.
 void remark_on_noise(const Comparison& all, const Size& size, Remarks& remarks) {
   const auto timed = by_time(all.at(size.n));
-  if (timed.size() < 2 || are_told_apart(timed) || !why_too_small(timed).empty()) return;
-  if (bench::tells(widest(timed)) || !std::all_of(timed.begin(), timed.end(), [](const Row* r) {
-        return r->seconds.size() >= bench::least_for_a_verdict;
-      }))
+  if (timed.size() < 2 || are_distinguishable(timed) || !why_too_small(timed).empty()) return;
+  if (bench::tells(widest(timed)) ||
+      !all_of(timed, [](const Row* r) { return r->seconds.size() >= bench::least_for_a_verdict; }))
     return;
   remarks.push_back(fmt::format("n = {}: noise hides what {} and {} differ by; --repeat and --seconds allow more runs",
                                 size.n, timed.front()->key.gemm, timed.back()->key.gemm));
@@ -123,7 +123,7 @@ void remark_on_few_runs(const Comparison& all, const Size& size, Remarks& remark
     if (r->timed() && !r->is_peer && r->seconds.size() < bench::least_for_a_verdict) names.push_back(r->key.gemm);
   if (names.empty()) return;
   const auto timed = by_time(all.at(size.n));
-  const bool unknown = timed.size() > 1 && !are_told_apart(timed);
+  const bool unknown = timed.size() > 1 && !are_distinguishable(timed);
   remarks.push_back(fmt::format(
       "n = {}: fewer runs than the {} that a verdict takes: {}{}; --seconds and --repeat allow more", size.n,
       bench::least_for_a_verdict, fmt::join(names, ", "),
@@ -136,7 +136,7 @@ void remark_on_kernels(const Comparison& all, Remarks& remarks) {
   for (const Row& row : all.rows)
     for (const std::string& warning : row.warnings) {
       const std::string text = fmt::format("warning: {} in {} {}", row.key.gemm, row.key.precision, warning);
-      if (std::find(remarks.begin(), remarks.end(), text) == remarks.end()) remarks.push_back(text);
+      if (!contains(remarks, text)) remarks.push_back(text);
     }
 }
 

@@ -8,6 +8,7 @@
 
 #include "compare/attribution.hpp"
 #include "compare/beside.hpp"
+#include "core/range.hpp"
 #include "lasolve/names.hpp"
 
 namespace lasolve::compare {
@@ -22,7 +23,7 @@ std::size_t width(const std::string& text) {
 std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
 
 std::string spread(const Row& r) {
-  return r.seconds.size() > 1 ? percent(bench::quartiles_apart(r.seconds) / r.median()) : "-";
+  return r.seconds.size() > 1 ? percent(bench::interquartile_range(r.seconds) / r.median()) : "-";
 }
 
 std::string in_words(const Json& value) {
@@ -51,8 +52,7 @@ std::string against_baseline(const Row& r) {
 /// What its lines are about, if there is one.
 std::string legend_of_verdicts(const Comparison& all) {
   const auto any = [&](auto is_so) {
-    return std::any_of(all.rows.begin(), all.rows.end(),
-                       [&](const Row& r) { return r.against_baseline && is_so(*r.against_baseline); });
+    return any_of(all.rows, [&](const Row& r) { return r.against_baseline && is_so(*r.against_baseline); });
   };
   std::string text = "against the baseline: the shift of the time and its 99.5 % interval; SAME below 1.75 %\n";
   if (any([](const bench::Change& c) { return c.of_processors; }))
@@ -141,8 +141,7 @@ std::vector<std::string> orders_of(const Comparison& all) {
     std::erase_if(rows, [](const Row* r) { return !r->timed(); });
     std::stable_sort(rows.begin(), rows.end(), [](const Row* a, const Row* b) { return a->median() < b->median(); });
     if (rows.size() < 3) continue;  // the table has it
-    const bool several =
-        std::any_of(rows.begin(), rows.end(), [&](const Row* r) { return r->key.precision != rows[0]->key.precision; });
+    const bool several = any_of(rows, [&](const Row* r) { return r->key.precision != rows[0]->key.precision; });
     std::string text = fmt::format("n = {}: ", size.n);
     for (std::size_t i = 0; i < rows.size(); ++i) {
       if (i > 0) text += beside(*rows[i], *rows[i - 1]).kind == bench::Change::slower ? " < " : " = ";
@@ -154,64 +153,56 @@ std::vector<std::string> orders_of(const Comparison& all) {
 }
 
 Table table_of(const Comparison& all, bool with_baseline) {
-  Table table{{{"n"},
-               {"gemm", true},
-               {"precision", true},
-               {"solve"},
-               {"runs"},
-               {"spread"},
-               {"speed-up"},
-               {"GEMM"},
-               {"share"},
-               {"GEMM GFLOP/s"},
-               {"backward error"},
-               {"componentwise"},
-               {"forward error"},
-               {"result", true}}};
-  const auto after_solve = [](auto& columns) { return columns.begin() + 4; };
-  if (all.setting.copies) table.columns.insert(after_solve(table.columns), {"from host"});
-  if (with_baseline) table.columns.push_back({"against the baseline", true});
-  for (const Row& r : all.rows) {
-    const Row& first = *all.at(r.key.n).front();
-    std::vector<std::string> line = {std::to_string(r.key.n), r.key.gemm, r.key.precision};
+  struct Cell {
+    Table::Column column;
+    std::string text;
+  };
+  const auto cells_of = [&](const Row& r) {
     const bool ours = r.timed() && !r.is_peer;
-    line.push_back(r.timed() ? short_seconds(r.median()) : "-");
-    line.push_back(std::to_string(r.seconds.size()));
-    line.push_back(r.timed() ? spread(r) : "-");
-    line.push_back(speed_up(r, first));
-    line.push_back(ours ? short_seconds(r.gemm_seconds()) : "-");
-    line.push_back(ours ? percent(r.gemm_share()) : "-");
-    line.push_back(ours && r.gemm_flops() > 0 ? fmt::format("{:.1f}", r.gemm_gflops()) : "-");
-    line.push_back(error(r.backward_error));
-    line.push_back(error(r.componentwise_error));
-    line.push_back(error(r.forward_error));
-    line.push_back(result_of(r));
+    std::vector<Cell> cells = {
+        {{"n"}, std::to_string(r.key.n)},
+        {{"gemm", true}, r.key.gemm},
+        {{"precision", true}, r.key.precision},
+        {{"solve"}, r.timed() ? short_seconds(r.median()) : "-"},
+        {{"runs"}, std::to_string(r.seconds.size())},
+        {{"spread"}, r.timed() ? spread(r) : "-"},
+        {{"speed-up"}, speed_up(r, *all.at(r.key.n).front())},
+        {{"GEMM"}, ours ? short_seconds(r.gemm_seconds()) : "-"},
+        {{"share"}, ours ? percent(r.gemm_share()) : "-"},
+        {{"GEMM GFLOP/s"}, ours && r.gemm_flops() > 0 ? fmt::format("{:.1f}", r.gemm_gflops()) : "-"},
+        {{"backward error"}, error(r.backward_error)},
+        {{"componentwise"}, error(r.componentwise_error)},
+        {{"forward error"}, error(r.forward_error)},
+        {{"result", true}, result_of(r)}};
     if (all.setting.copies)
-      line.insert(after_solve(line), r.seconds_from_host.empty() ? "-" : short_seconds(r.median_from_host()));
-    if (with_baseline) line.push_back(against_baseline(r));
-    table.lines.push_back(std::move(line));
+      cells.insert(cells.begin() + 4,
+                   {{"from host"}, r.seconds_from_host.empty() ? "-" : short_seconds(r.median_from_host())});
+    if (with_baseline) cells.push_back({{"against the baseline", true}, against_baseline(r)});
+    return cells;
+  };
+  Table table;
+  for (const Row& r : all.rows) {
+    table.columns.clear();
+    table.lines.emplace_back();
+    for (Cell& cell : cells_of(r)) table.columns.push_back(cell.column), table.lines.back().push_back(cell.text);
   }
   return table;
 }
 
 std::string legend_of(const Comparison& all, bool with_baseline) {
   const Setting& s = all.setting;
-  const bool overlap = std::any_of(all.rows.begin(), all.rows.end(),
-                                   [](const Row& r) { return r.timed() && !r.is_peer && !free_updates(r).exact; });
-  const bool timed =
-      std::any_of(all.rows.begin(), all.rows.end(), [](const Row& r) { return r.timed() && !r.tasks.empty(); });
+  const bool overlap = any_of(all.rows, [](const Row& r) { return r.timed() && !r.is_peer && !free_updates(r).exact; });
+  const bool timed = any_of(all.rows, [](const Row& r) { return r.timed() && !r.tasks.empty(); });
   std::string text = fmt::format(
       "solve: median wall time of a whole solve, with {} thread{} of the host; spread: of the middle half of its "
       "runs\n",
       s.threads, s.threads == 1 ? "" : "s");
   text +=
       "speed-up: over the first row of the size, and its 99.5 % interval; visits, in which all rows ran, are pairs; "
-      "where "
-      "they are fewer than 9, the ratios of any two runs\n"
+      "where they are fewer than 9, the ratios of any two runs\n"
       "GEMM: median time of the backend's updates\n"
       "backward error: in the infinity norm; componentwise: of each element, max |b - A x|_i / (|A||x| + |b|)_i; "
-      "forward "
-      "error: of x, which is known\n";
+      "forward error: of x, which is known\n";
   if (s.copies)
     text +=
         "from host: the same where A begins in pageable memory of the host, and not on the device; B and X are on the "
@@ -236,7 +227,7 @@ Table phase_table(const Comparison& all) {
   table.columns.push_back({"wall"});
   std::vector<Phase> phases;
   for (const Phase p : shown)
-    if (std::any_of(all.rows.begin(), all.rows.end(), [=](const Row& r) { return r.phases.seconds_of(p) > 0; }))
+    if (any_of(all.rows, [=](const Row& r) { return r.phases.seconds_of(p) > 0; }))
       phases.push_back(p), table.columns.push_back({name_of(p)});
   for (const Row& r : all.rows) {
     if (!r.timed() || r.is_peer) continue;
@@ -281,14 +272,14 @@ Table update_table(const Comparison& all) {
     for (TaskTime t : r.tasks) {
       if (!is_update(t) || t.phase != Phase::gemm) continue;
       t.seconds = t.usual_seconds(), t.quartiles = {};
-      const auto like = std::find_if(updates.begin(), updates.end(), [&](const TaskTime& u) {
+      auto* const like = find_in(updates, [&](const TaskTime& u) {
         return u.k == t.k && 2 * t.m > u.m && t.m <= u.m && 2 * t.n > u.n && t.n <= u.n;
       });
-      if (like == updates.end()) {
+      if (!like) {
         updates.push_back(t), counts.push_back(1), floors.push_back(floor(t));
         continue;
       }
-      const std::size_t at = std::size_t(like - updates.begin());
+      const std::size_t at = std::size_t(like - updates.data());
       like->seconds += t.seconds, like->flops += t.flops, ++counts[at], floors[at] += floor(t);
     }
     for (std::size_t u = 0; u < updates.size(); ++u) {
@@ -315,9 +306,8 @@ Table environment_table(const Comparison& all, const Json& environment) {
 std::string as_csv(const Comparison& all, const Json& environment) {
   std::string text =
       "n,gemm,precision,device,peer,passed,runs,seconds,seconds_least,seconds_most,speedup_over_first,gemm_seconds,"
-      "gemm_gflops,"
-      "gemm_share,backward_error,seconds_if_updates_were_free,verdict,shift,failure,slowed,"
-      "seconds_from_host,speedup_low,speedup_high,componentwise_backward_error,forward_error,warnings";
+      "gemm_gflops,gemm_share,backward_error,seconds_if_updates_were_free,verdict,shift,failure,slowed,seconds_from_"
+      "host,speedup_low,speedup_high,componentwise_backward_error,forward_error,warnings";
   const auto quoted = [](const std::string& words) {
     std::string safe;
     for (const char c : words) safe += c == '"' ? std::string("\"\"") : c == '\n' ? " " : std::string(1, c);

@@ -14,22 +14,22 @@ std::string text_of(const Block& b) {
 
 }  // namespace
 
-void Listener::hear(const Task& task, double begin, double end) {
+void TaskRecorder::record(const Task& task, double begin, double end) {
   if (task.C.empty()) return;
-  heard_.push_back({task.type, task.lane, task.phase, task.C, task.L.n, begin, end, task.flops});
+  recorded_.push_back({task.type, task.lane, task.phase, task.C, task.L.n, begin, end, task.flops});
 }
 
-std::vector<TaskTime> Listener::take() {
+std::vector<TaskTime> TaskRecorder::take() {
   std::vector<TaskTime> tasks;
-  double first = heard_.empty() ? 0 : heard_[0].begin;
-  for (const Heard& h : heard_) first = std::min(first, h.begin);
-  for (const Heard& h : heard_) {
+  double first = recorded_.empty() ? 0 : recorded_[0].begin;
+  for (const Recorded& h : recorded_) first = std::min(first, h.begin);
+  for (const Recorded& h : recorded_) {
     TaskTime t{h.type->name, text_of(h.C), h.phase, h.begin - first, h.end - h.begin, h.flops};
     t.lane = four_lanes.name_of(h.lane);
     if (h.type->is_product) t.m = h.C.m, t.n = h.C.n, t.k = h.k;
     tasks.push_back(std::move(t));
   }
-  heard_.clear();
+  recorded_.clear();
   return tasks;
 }
 

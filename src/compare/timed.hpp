@@ -1,7 +1,6 @@
 // One solve, timed.
 #pragma once
 
-#include <algorithm>
 #include <ctime>
 #include <optional>
 #include <string>
@@ -10,6 +9,7 @@
 
 #include "compare/attribution.hpp"
 #include "compare/row.hpp"
+#include "core/range.hpp"
 #include "solvers/recipe_fields.hpp"
 #include "solvers/watch.hpp"
 
@@ -17,9 +17,9 @@ namespace lasolve::compare {
 
 /// Listens to the tasks of the factorization that this thread makes, if it runs a plan. A second factorization, as after fp32 ones
 /// that did not do, begins anew.
-class Listener {
+class TaskRecorder {
  public:
-  Listener() { heard_.reserve(usual); }
+  TaskRecorder() { recorded_.reserve(usual); }
   /// In the order in which they ended.
   std::vector<TaskTime> take();
 
@@ -27,7 +27,7 @@ class Listener {
   static constexpr std::size_t usual = 512;
 
   /// While the clock of a solve runs, no more is done than that numbers are written down.
-  struct Heard {
+  struct Recorded {
     const TaskType* type;
     Lane lane;
     Phase phase;
@@ -35,14 +35,14 @@ class Listener {
     std::int64_t k;
     double begin, end, flops;
   };
-  void hear(const Task&, double begin, double end);
+  void record(const Task&, double begin, double end);
 
-  std::vector<Heard> heard_;
-  const TaskWatch watch_{{.on_task = [this](const Task& task, double begin, double end) { hear(task, begin, end); },
-                          .on_begin = [this] { heard_.clear(); }}};
+  std::vector<Recorded> recorded_;
+  const TaskWatch watch_{{.on_task = [this](const Task& task, double begin, double end) { record(task, begin, end); },
+                          .on_begin = [this] { recorded_.clear(); }}};
 };
 
-/// What is told of a solve.
+/// What is recorded of a solve.
 struct TimedSolve {
   Report report = {};
   std::vector<TaskTime> tasks = {};
@@ -50,13 +50,13 @@ struct TimedSolve {
   double processor_seconds = 0;  ///< that all threads of this process had of processors meanwhile
 };
 
-/// What is to be heard of the runs of one backend at one size, so that a run is the one that a program makes. For progress the queue of
+/// What is recorded of the runs of one backend at one size, so that a run is the one that a program makes. For progress the queue of
 /// a device is waited for after each phase.
-class Hearing {
+class Recording {
  public:
   /// Of tasks: where there are updates, after a first run that has shown it.
   enum Tasks { none, updates, all };
-  explicit Hearing(Tasks tasks) : tasks_(tasks) {}
+  explicit Recording(Tasks tasks) : tasks_(tasks) {}
 
   bool tasks() const { return tasks_ == all || (tasks_ == updates && has_updates_); }
   /// Of a run: only where that before took more than a second, or it is the first and does not count.
@@ -64,7 +64,7 @@ class Hearing {
   /// What came of it, for the runs behind it.
   void learn(const TimedSolve& run) {
     seconds_ = run.report.total_seconds;
-    if (tasks()) has_updates_ = std::any_of(run.tasks.begin(), run.tasks.end(), is_update);
+    if (tasks()) has_updates_ = any_of(run.tasks, is_update);
   }
 
  private:
@@ -86,7 +86,7 @@ inline double processor_seconds() {
 template <class Solve>
 TimedSolve timed(bool wants_tasks, Solve solve) {
   TimedSolve made;
-  std::optional<Listener> listener;
+  std::optional<TaskRecorder> listener;
   if (wants_tasks) listener.emplace();
   Resolved decided;
   const RecipeWatch recipes({decided});

@@ -10,6 +10,7 @@
 #include "compare/beside.hpp"
 #include "compare/common_movement.hpp"
 #include "compare/launches.hpp"
+#include "core/range.hpp"
 
 namespace lasolve::compare {
 
@@ -61,7 +62,7 @@ double spread_within(const std::vector<double>& then, const std::vector<double>&
     const double middle = bench::spread_of(*times).median;
     for (const double t : *times) visits.push_back(t / middle);
   }
-  return spread_together(visits);
+  return spread_of_movement(visits);
 }
 
 /// The rows of a size on a CUDA device in two sessions. Changes are logarithms here.
@@ -77,8 +78,8 @@ class OnCuda {
     for (const Row* row : all_now) {
       const Row* was = before.find(row->key);
       if (!was || !was->timed() || !row->timed() || was->fell_back_to != row->fell_back_to) continue;
-      pairs_.push_back({was, row, times_beside(*was, visits_together(all_then, was)),
-                        times_beside(*row, visits_together(all_now, row))});
+      pairs_.push_back({was, row, times_beside(*was, common_movement(all_then, was)),
+                        times_beside(*row, common_movement(all_now, row))});
       Pair& pair = pairs_.back();
       const bench::Change change = bench::change_between(pair.then, pair.now);
       pair.moved = std::log1p(change.shift);
@@ -88,21 +89,21 @@ class OnCuda {
     const MachineChange shown = bench::machine_between(then.yardstick, now.yardstick, bench::times_of_cuda);
     const double share = share_of_launches(now, fastest);
     const double spread =
-        std::hypot(spread_together(visits_together(all_then)), spread_together(visits_together(all_now)));
-    const double apart = std::max(0.0, bench::margin_of_machine * bench::ChangeTest().z * spread - least());
+        std::hypot(spread_of_movement(common_movement(all_then)), spread_of_movement(common_movement(all_now)));
+    const double margin = std::max(0.0, bench::margin_of_machine * bench::ChangeTest().z * spread - least());
     const double launches = spread_within(then.yardstick.launches, now.yardstick.launches);
     for (Pair& p : pairs_) {
       const bool known = has_visits(*p.was) && has_visits(*p.row);
       const Follower solve{share, known ? launches : 0,
                            spread_within(independent_times(*p.was), independent_times(*p.row))};
       const double most = solve.hardly_follows() ? most_by_others(p) : std::numeric_limits<double>::infinity();
-      p.machine = {std::max(-most, solve.shift(std::log1p(shown.faster))) - apart,
-                   std::min(most, solve.shift(std::log1p(shown.slower))) + apart};
+      p.machine = {std::max(-most, solve.shift(std::log1p(shown.faster))) - margin,
+                   std::min(most, solve.shift(std::log1p(shown.slower))) + margin};
     }
   }
 
   bench::Change verdict_on(const Row& row) const {
-    const auto pair = std::find_if(pairs_.begin(), pairs_.end(), [&](const Pair& p) { return p.row == &row; });
+    const auto* const pair = find_in(pairs_, [&](const Pair& p) { return p.row == &row; });
     bench::ChangeTest test;
     test.machine = machine_beside(*pair);
     const bench::Change change = bench::change_between(pair->then, pair->now, test);
@@ -119,8 +120,7 @@ class OnCuda {
     if (!all || std::abs(all->moved) < least() || !may_be(machine, *all)) return "";
     return fmt::format(
         "n = {}: all rows moved together by {:+.1f} %, by the machine or by what they share, as the solver: sessions "
-        "of this size may "
-        "differ by {:+.1f} to {:+.1f} %; verdicts are on what rows moved beside the others",
+        "of this size may differ by {:+.1f} to {:+.1f} %; verdicts are on what rows moved beside the others",
         now_.n, 100 * std::expm1(all->moved), 100 * std::expm1(machine.low - least()),
         100 * std::expm1(machine.high + least()));
   }
@@ -211,7 +211,7 @@ class OnCuda {
     std::vector<double> ratios, seconds;
     for (const Pair& p : pairs_)
       if (p.row != except) ratios.push_back(std::exp(p.moved)), seconds.push_back(p.row->median());
-    if (ratios.size() < least_to_move_together) return std::nullopt;
+    if (ratios.size() < least_for_common_movement) return std::nullopt;
     return Movement{std::log(bench::spread_of(ratios).median), bench::ChangeTest().z * bench::noise_of(ratios),
                     bench::spread_of(seconds).median};
   }

@@ -3,7 +3,7 @@
 
 namespace lasolve {
 
-/// What the C++ compiler was told that bears on speed, such as "Release: -O3 -DNDEBUG -march=native".
+/// The flags of the C++ compiler that bear on speed, such as "Release: -O3 -DNDEBUG -march=native".
 const char* build_flags();
 /// Of C++, such as "GNU 13.3.0".
 const char* compiler();

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "core/backend_table.hpp"
+#include "core/range.hpp"
 #include "lasolve/names.hpp"
 
 namespace lasolve {
@@ -26,7 +27,7 @@ std::string why_not(const GemmBackend<Space>& backend, int device) {
   return backend.unavailable ? backend.unavailable(device) : "";
 }
 
-/// What `auto` is on a device: the fastest that can run there and offers products in a precision. Null: none does. `better` is told why a
+/// What `auto` is on a device: the fastest that can run there and offers products in a precision. Null: none does. `better` gets why a
 /// faster one cannot run.
 template <class Space>
 const GemmBackend<Space>* fastest(Precision products, int device, std::string* better = nullptr) {
@@ -95,7 +96,7 @@ std::vector<std::string> known_names() {
 bool is_known(std::string_view name) {
   const auto missing = missing_gemm_backends();
   return name == "auto" || find<Cpu>(name) || find<Cuda>(name) ||
-         std::any_of(missing.begin(), missing.end(), [&](const auto& b) { return b.name == name; });
+         any_of(missing, [&](const auto& b) { return b.name == name; });
 }
 
 const MissingBackend* find_missing(std::string_view name, Device::Kind kind) {

@@ -1,4 +1,5 @@
 #include "core/device_properties.hpp"
+#include "core/range.hpp"
 
 #include <stdexcept>
 
@@ -43,8 +44,8 @@ std::vector<std::string> card_names() {
 
 DeviceProperties pretend(DeviceProperties real, const std::string& name) {
   if (name.empty()) return real;
-  const auto found = std::find_if(std::begin(cards), std::end(cards), [&](const Card& c) { return c.name == name; });
-  if (found == std::end(cards))
+  const auto* const found = find_in(cards, [&](const Card& c) { return c.name == name; });
+  if (!found)
     throw std::invalid_argument("LASOLVE_PRETEND is " + name + ", and can be a100, rtx4090, rtx5090 or mig-1g");
   DeviceProperties p = real;
   p.pretended = true;

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <new>
 
-#include "core/cpu/told_sanitizer.hpp"
+#include "core/cpu/tsan_order.hpp"
 
 namespace lasolve {
 

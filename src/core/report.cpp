@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <functional>
 
+#include "core/range.hpp"
 #include "lasolve/names.hpp"
 #include "lasolve/report_fields.hpp"
 
@@ -107,8 +107,7 @@ constexpr ReportField all_fields[] = {
     LASOLVE_MEMBER(device, "word", "cpu, or cuda:INDEX, or several of one kind: cuda:0,1"),
     {"cards", "table",
      "a row for each of several cards: its columns of A, bytes that it holds, bytes of panels that it received, and "
-     "busy "
-     "seconds of panels, swaps, solves and products",
+     "busy seconds of panels, swaps, solves and products",
      of<what_cards_did>},
     LASOLVE_MEMBER(gemm, "word", "the backend that made the updates"),
     {"small_below_flops", "flop", "below how many operations a product is another backend's; null: one makes all",
@@ -169,9 +168,8 @@ Report together(const Report& factored, Report solved) {
 std::span<const ReportField> report_fields() { return all_fields; }
 
 const ReportField& report_field(std::string_view name) {
-  const auto found =
-      std::find_if(std::begin(all_fields), std::end(all_fields), [=](auto& f) { return f.name == name; });
-  require(found != std::end(all_fields), "a report has no such field");
+  const auto* const found = find_in(all_fields, [=](auto& f) { return f.name == name; });
+  require(found, "a report has no such field");
   return *found;
 }
 

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/range.hpp"
 #include "io/input_error.hpp"
 #include "io/matlab.hpp"
 #include "io/number.hpp"
@@ -45,7 +46,7 @@ std::string about_names(const std::vector<std::string>& names, const std::string
 std::string save_of(const MatlabArray& array, const std::string& loaded) {
   const std::string item = fmt::format("{}['{}']", loaded, array.name);
   if (array.fields.empty()) return fmt::format("numpy.save(sys.argv[2], {}{})", item, array.sparse ? ".toarray()" : "");
-  const bool has_A = std::count(array.fields.begin(), array.fields.end(), "A") > 0;
+  const bool has_A = contains(array.fields, "A");
   return save(fmt::format("{}['{}'][0, 0]", item, has_A ? "A" : array.fields.front()));
 }
 
@@ -125,7 +126,7 @@ bool is_no_text(std::string_view bytes) {
     k += whole ? length : 1;
   }
   const auto is_its = [](char c) { return is_control(static_cast<unsigned char>(c)); };
-  return count * one_in > bytes.size() && std::any_of(bytes.begin(), bytes.end(), is_its);
+  return count * one_in > bytes.size() && any_of(bytes, is_its);
 }
 
 /// Numbers as they are in memory. A square matrix of them is likely to be meant where the size is that of one.
@@ -202,15 +203,16 @@ void refuse_brackets(const InputFile& file) {
 
 std::string path_of(const InputFile& file) { return file.name() == "<stdin>" ? "FILE" : file.name(); }
 
-std::string shell_word(const std::string& path) {
-  const bool plain = !path.empty() && std::all_of(path.begin(), path.end(), [](char c) {
+std::string shell_word(const std::string& path) { return shell_quoted(path.starts_with('-') ? "./" + path : path); }
+
+std::string shell_quoted(const std::string& word) {
+  const bool plain = !word.empty() && all_of(word, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            std::string_view("./_-+=:,@%").find(c) != std::string_view::npos;
   });
-  std::string safe = path.starts_with('-') ? "./" + path : path;  // no option
-  if (plain) return safe;
+  if (plain) return word;
   std::string quoted = "'";
-  for (const char c : safe) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  for (const char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
   return quoted + "'";
 }
 

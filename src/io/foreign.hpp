@@ -26,7 +26,8 @@ PythonSource python_source(const InputFile& file);
 /// The path of a file for a command line; standard input has none, and is FILE.
 std::string path_of(const InputFile& file);
 
-/// A path as a word of a command line.
+/// A word of a command line as a shell takes it; and a path, which is no option.
+std::string shell_quoted(const std::string& word);
 std::string shell_word(const std::string& path);
 
 /// STEM + suffix, or STEM-2 + suffix, …: the first that no file has. STEM is the path without .gz and its own suffix.

@@ -9,6 +9,7 @@
 
 #include "core/choose.hpp"
 #include "core/cpu/parallel.hpp"
+#include "core/range.hpp"
 #include "core/sizes.hpp"
 
 namespace lasolve::io {
@@ -147,7 +148,7 @@ Generator::Generator(const std::string& text) {
     const std::size_t end = std::min(text.find(',', at), text.size()), equals = std::min(text.find('=', at), end);
     const std::string key = text.substr(at, equals - at);
     const std::size_t number = std::min(equals + 1, end);
-    if (std::count(given.begin(), given.end(), key) > 0) fail(text, at, fmt::format("{} is given twice", key));
+    if (contains(given, key)) fail(text, at, fmt::format("{} is given twice", key));
     given.push_back(key);
     if (key == "n")
       formula_.n = size_in(text, number, end);

@@ -37,7 +37,7 @@ inline std::vector<const char*> split_lines(const char* begin, const char* end, 
   return bounds;
 }
 
-/// f(t) for each t in [0, parts), on so many threads at once. After each round progress hears the share that is done.
+/// f(t) for each t in [0, parts), on so many threads at once. After each round `progress` is called with the share that is done.
 template <class F>
 void in_rounds(std::int64_t parts, int threads, double work, const std::function<void(double)>& progress, F f) {
   const std::int64_t at_once = std::max(threads, 1);

@@ -18,7 +18,7 @@ namespace lasolve::io {
 /// read: see mapped_file_at().
 class InputFile {
  public:
-  /// "-" is standard input. While a file is decompressed, `progress` hears which part of it is done; NaN while a pipe is read.
+  /// "-" is standard input. While a file is decompressed, `progress` is called with the part that is done; NaN while a pipe is read.
   explicit InputFile(const std::string& path, const Progress& progress = {});
   /// A part of another file under a name of its own: a view of it, which at least eight other bytes follow, or bytes that
   /// were made from it.

@@ -20,7 +20,7 @@ struct WriteOptions {
   FileFormat format = FileFormat::automatic;
   /// A matrix of one column that formats which have vectors hold as such.
   bool is_vector = false;
-  /// Hears which part has been written.
+  /// Called with the share that has been written.
   Progress progress = {};
 };
 

@@ -1,4 +1,5 @@
 #include "io/matlab.hpp"
+#include "core/range.hpp"
 
 #include <zlib.h>
 
@@ -45,7 +46,7 @@ std::string begin_of(std::string_view packed) {
 }
 
 bool is_name(std::string_view name) {
-  return !name.empty() && name.size() <= longest_name && std::all_of(name.begin(), name.end(), [](char c) {
+  return !name.empty() && name.size() <= longest_name && all_of(name, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
   });
 }

@@ -42,7 +42,7 @@ struct ReadOptions {
   int bytes_an_element = 8;
   /// Of what a content leaves open; see format_of.
   FileFormat format = FileFormat::automatic;
-  /// Hears, on the calling thread, which part of the file has been read; NaN while nobody knows how long it is, as of a pipe.
+  /// Called, on the calling thread, with the share of the file that has been read; NaN while nobody knows how long it is, as of a pipe.
   Progress progress = {};
   /// Whether a comma is the decimal mark in tables of text, and no separator.
   bool decimal_comma = false;

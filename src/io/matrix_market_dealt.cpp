@@ -117,11 +117,8 @@ class Reader {
 
   /// Pieces would not fit together.
   void refuse_another_file() const {
-    const std::vector<double> sizes = others_.told_by_all(double(file_.content().size()));
-    const auto other = std::find_if(sizes.begin(), sizes.end(), [&](double size) { return size != sizes[0]; });
-    if (other != sizes.end())
-      file_.refuse(fmt::format("expected one file on all machines, found {} bytes for rank 0 and {} for rank {}",
-                               std::int64_t(sizes[0]), std::int64_t(*other), other - sizes.begin()));
+    if (const std::string found = others_.difference(std::int64_t(file_.content().size()), "bytes"); !found.empty())
+      file_.refuse("expected one file on all machines, found " + found);
   }
 
   std::vector<Piece> parsed(std::int64_t first, std::int64_t count) const {
@@ -161,7 +158,7 @@ class Reader {
   void round(const std::vector<Piece>& pieces) {
     double mine = 0;
     for (const Piece& piece : pieces) mine += double(piece.count());
-    const std::vector<double> counts = others_.told_by_all(mine);
+    const std::vector<double> counts = others_.gathered(mine);
     std::vector<std::int64_t> firsts;
     for (const double count : counts) firsts.push_back(found_), found_ += std::int64_t(count);
     refuse_what_failed(pieces, firsts[std::size_t(others_.rank())]);
@@ -173,7 +170,7 @@ class Reader {
       for (std::size_t r = 0; r < came.size(); ++r)
         has_entries() ? take_entries(came[r]) : take_values(came[r], firsts[r], std::int64_t(counts[r]));
     } catch (...) {
-      failure_ = std::current_exception();  // others hear of it when they meet next
+      failure_ = std::current_exception();  // thrown on the others when they meet next
     }
   }
 
@@ -256,12 +253,12 @@ class Reader {
   void note_what_was_read() {
     if (!has_entries()) return;
     std::int64_t repeated = 0, first = -1, below = 0, above = 0, on_diagonal = 0;
-    for (const double count : others_.told_by_all(double(repeated_))) repeated += std::int64_t(count);
-    for (const double at : others_.told_by_all(double(first_repeated_)))
+    for (const double count : others_.gathered(double(repeated_))) repeated += std::int64_t(count);
+    for (const double at : others_.gathered(double(first_repeated_)))
       if (at >= 0) first = first < 0 ? std::int64_t(at) : std::min(first, std::int64_t(at));
-    for (const double distance : others_.told_by_all(double(below_))) below = std::max(below, std::int64_t(distance));
-    for (const double distance : others_.told_by_all(double(above_))) above = std::max(above, std::int64_t(distance));
-    for (const double count : others_.told_by_all(double(on_diagonal_))) on_diagonal += std::int64_t(count);
+    for (const double distance : others_.gathered(double(below_))) below = std::max(below, std::int64_t(distance));
+    for (const double distance : others_.gathered(double(above_))) above = std::max(above, std::int64_t(distance));
+    for (const double count : others_.gathered(double(on_diagonal_))) on_diagonal += std::int64_t(count);
     if (repeated > 0) result_.notes.push_back(note_of_repeated(file_.name_of(file_.begin() + first), repeated));
     if (header_.rows != header_.cols) return;
     Structure structure{.n = header_.rows, .entries = header_.stored, .below = below, .above = above};

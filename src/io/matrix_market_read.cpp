@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/range.hpp"
 #include "io/in_rounds.hpp"
 #include "io/matrix_market.hpp"
 #include "io/matrix_market_dealt.hpp"
@@ -72,32 +73,25 @@ bool read_array_on_threads(const Scanner& scanner, const Header& header, const R
                            MatrixView<double> A) {
   const char* const begin = scanner.place;
   const char* const end = scanner.file.end();
-  const auto parts = std::size_t(parts_of_text(end - begin, options.threads));
+  const std::int64_t parts = parts_of_text(end - begin, options.threads);
   if (parts == 1) return false;
 
-  std::vector<const char*> bounds(parts + 1, end);
-  bounds[0] = begin;
-  for (std::size_t t = 1; t < parts; ++t) {
-    Scanner bound{scanner.file,
-                  std::max(bounds[t - 1], begin + (end - begin) / std::ptrdiff_t(parts) * std::ptrdiff_t(t))};
-    bound.skip_line();
-    bounds[t] = bound.place;
-  }
-  std::vector<std::int64_t> counts(parts), firsts(parts);
+  const std::vector<const char*> bounds = split_lines(begin, end, parts);
+  std::vector<std::int64_t> counts(bounds.size() - 1), firsts(counts.size());
   const double work = double(end - begin);
-  in_rounds(std::int64_t(parts), options.threads, work, nullptr, [&](std::int64_t p) {
+  in_rounds(parts, options.threads, work, nullptr, [&](std::int64_t p) {
     const auto t = std::size_t(p);
     counts[t] = count_tokens(bounds[t], bounds[t + 1]);
   });
   std::exclusive_scan(counts.begin(), counts.end(), firsts.begin(), std::int64_t(0));
-  if (std::count(counts.begin(), counts.end(), -1) > 0 || firsts.back() + counts.back() != header.stored) return false;
+  if (contains(counts, -1) || firsts.back() + counts.back() != header.stored) return false;
 
-  std::vector<char> plain(parts);
-  in_rounds(std::int64_t(parts), options.threads, 10 * work, options.progress, [&](std::int64_t p) {
+  std::vector<char> plain(counts.size());
+  in_rounds(parts, options.threads, 10 * work, options.progress, [&](std::int64_t p) {
     const auto t = std::size_t(p);
     plain[t] = read_part(bounds[t], header, firsts[t], counts[t], A);
   });
-  return std::count(plain.begin(), plain.end(), 0) == 0;
+  return !contains(plain, 0);
 }
 
 /// f(entry) for all of them.

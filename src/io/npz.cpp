@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/range.hpp"
 #include "io/foreign.hpp"
 #include "io/input_error.hpp"
 #include "io/npy.hpp"
@@ -33,7 +34,7 @@ std::string listed(const std::vector<ZipMember>& members) {
 }
 
 bool has(const std::vector<ZipMember>& members, const std::string& array) {
-  return std::any_of(members.begin(), members.end(), [&](const ZipMember& m) { return array_name(m) == array; });
+  return any_of(members, [&](const ZipMember& m) { return array_name(m) == array; });
 }
 
 /// The array that a message has as an example: that of the likely name, else the first, or of right-hand sides the second.
@@ -64,11 +65,9 @@ const ZipMember& chosen(const InputFile& file, const std::vector<ZipMember>& mem
   if (members.empty()) file.refuse("expected a .npz file with an array, found none in it");
   refuse_zip_without_arrays(file, members);
   if (array.empty() && members.size() > 1) refuse_several(file, members, likely);
-  const auto found = std::find_if(members.begin(), members.end(), [&](const ZipMember& m) {
-    return array.empty() || array_name(m) == array || m.name == array;
-  });
-  if (found == members.end())
-    file.refuse(fmt::format("expected an array {}, found {}", io::quoted(array), listed(members)));
+  const auto* const found =
+      find_in(members, [&](const ZipMember& m) { return array.empty() || array_name(m) == array || m.name == array; });
+  if (!found) file.refuse(fmt::format("expected an array {}, found {}", io::quoted(array), listed(members)));
   return *found;
 }
 

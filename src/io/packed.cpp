@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/range.hpp"
 #include "io/foreign.hpp"
 #include "io/input_error.hpp"
 
@@ -23,8 +24,8 @@ std::string beside(const InputFile& file, std::string_view member) {
 /// The line by which a program unpacks a file, whose name tells of it or not.
 std::string line_of(const InputFile& file, const std::string& program, std::string_view suffix) {
   const std::string path = path_of(file);
-  const bool told = path.ends_with(suffix);
-  const std::string plain = told ? path.substr(0, path.size() - suffix.size()) : path + "-plain";
+  const bool has_suffix = path.ends_with(suffix);
+  const std::string plain = has_suffix ? path.substr(0, path.size() - suffix.size()) : path + "-plain";
   return fmt::format("{} -dc {} >{}", program, shell_word(path), beside(file, plain));
 }
 
@@ -83,14 +84,14 @@ void refuse_packed(const InputFile& file) {
 
 void refuse_zip_without_arrays(const InputFile& file, const std::vector<ZipMember>& members) {
   const auto has = [&](std::string_view name) {
-    return std::any_of(members.begin(), members.end(), [&](const ZipMember& m) { return m.name == name; });
+    return any_of(members, [&](const ZipMember& m) { return m.name == name; });
   };
   const auto is_array = [](const ZipMember& m) { return m.name.ends_with(".npy"); };
-  if (members.empty() || std::any_of(members.begin(), members.end(), is_array)) return;
+  if (members.empty() || any_of(members, is_array)) return;
   if (has("[Content_Types].xml") || has("content.xml"))
     file.refuse("expected a matrix that lasolve reads, found a workbook of a spreadsheet: save its sheet as CSV");
-  const auto first = std::find_if(members.begin(), members.end(), [](const auto& m) { return !m.name.ends_with('/'); });
-  const std::string name = first == members.end() ? "" : first->name;
+  const auto* const first = find_in(members, [](const auto& m) { return !m.name.ends_with('/'); });
+  const std::string name = !first ? "" : first->name;
   if (name.empty()) file.refuse("expected a .npz file with an array, found a zip archive without a file");
   refuse_with_line(file, "a zip archive with " + printable(name),
                    file.is_compressed() ? line_of(file, "gzip", ".gz")

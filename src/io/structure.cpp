@@ -25,14 +25,12 @@ std::string Structure::advice() const {
   if (const std::int64_t width = below + above + 1; width * narrow <= n)
     return fmt::format(
         "all entries are within {} diagonal{} of {}: LAPACK's gbsv solves banded systems in a small part of the time "
-        "and "
-        "memory",
+        "and memory",
         width, width == 1 ? "" : "s", 2 * n - 1);
   if (entries > n * n / one_in) return "";
   return fmt::format(
       "{:.2g} % of the entries are not zero: sparse solvers (SuiteSparse's UMFPACK, SuperLU, MUMPS) are likely to take "
-      "a small part "
-      "of the time and memory",
+      "a small part of the time and memory",
       share);
 }
 

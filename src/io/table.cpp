@@ -8,6 +8,7 @@
 #include <numeric>
 #include <vector>
 
+#include "core/range.hpp"
 #include "io/in_rounds.hpp"
 #include "io/input_error.hpp"
 #include "io/table_row.hpp"
@@ -105,7 +106,7 @@ MatrixFile read_table(const InputFile& file, FileFormat format, const ReadOption
       return stop == end || (stop && *stop == '\n') ? stop : nullptr;
     });
   });
-  if (std::count(plain.begin(), plain.end(), 0) > 0) {
+  if (contains(plain, 0)) {
     Teller tell(options.progress, end - layout.first_row);
     read_rows(layout.first_row, end, layout, 0, result.matrix, [&](const char* at, double* x) {
       tell(at - layout.first_row);

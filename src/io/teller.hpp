@@ -1,4 +1,4 @@
-// How it is told which share of something long is done.
+// Reports which share of something long is done.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace lasolve::io {
 
 using Progress = std::function<void(double share)>;
 
-/// Hears of a part of something, as the shares from `begin` to `end` of the whole.
+/// Progress of a part of something, as the shares from `begin` to `end` of the whole.
 inline Progress part_of(const Progress& whole, double begin, double end) {
   if (!whole) return {};
   return [=](double share) { whole(begin + (end - begin) * share); };

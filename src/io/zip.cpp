@@ -9,6 +9,7 @@
 #include <memory>
 #include <new>
 
+#include "io/input_error.hpp"
 #include "lasolve/matrix.hpp"
 
 namespace lasolve::io {
@@ -37,11 +38,6 @@ class Records {
   }
 
  private:
-  static std::string quoted(std::string_view bytes) {
-    std::string text;
-    for (const char c : bytes) text += fmt::format("\\x{:02X}", static_cast<unsigned char>(c));
-    return text;
-  }
   const InputFile& file_;
 };
 

@@ -26,7 +26,7 @@ bool is_zip(std::string_view content);
 std::vector<ZipMember> zip_members(const InputFile& archive);
 
 /// A member by itself, named `name`; a view of the archive where it is stored. Throws InputError where it is damaged,
-/// encrypted or compressed in another way, MachineError where its content does not fit in memory. `progress` hears which part of it is
+/// encrypted or compressed in another way, MachineError where its content does not fit in memory. `progress` is called with the part that is
 /// decompressed.
 InputFile open_member(const InputFile& archive, const ZipMember& member, std::string name,
                       const Progress& progress = {});

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <exception>
 #include <filesystem>
 #include <fstream>
@@ -12,6 +11,7 @@
 
 #include "core/choose.hpp"
 #include "core/cuda_devices.hpp"
+#include "core/range.hpp"
 #include "io/input_error.hpp"
 #include "plugin/backends.hpp"
 #include "plugin/nvcc.hpp"
@@ -41,9 +41,7 @@ bool is_file(const std::string& word) {
 }
 
 bool is_taken(const std::string& name) {
-  const auto named_so = [&](const auto& all) {
-    return std::any_of(all.begin(), all.end(), [&](const auto& b) { return name == b->name; });
-  };
+  const auto named_so = [&](const auto& all) { return any_of(all, [&](const auto& b) { return name == b->name; }); };
   return name == "all" || name == "auto" || named_so(gemm_backends<Cpu>()) || named_so(gemm_backends<Cuda>());
 }
 
@@ -125,8 +123,8 @@ std::string about(const std::string& word, const std::string& name, const Compil
 /// The name of the backend in a file.
 std::string load(const std::string& word, int patience, Device asked, const Notes& note_of) {
   const auto& all = loaded();
-  const auto before = std::find_if(all.begin(), all.end(), [&](const Loaded& l) { return l.word == word; });
-  if (before != all.end()) return before->name;
+  const auto* const before = find_in(all, [&](const Loaded& l) { return l.word == word; });
+  if (before) return before->name;
   const Compiled made = made_of(word, asked);
   const auto [kernel, why_failed, note] = load_plugin(made.library, word, patience);
   if (!note.empty()) note_of(fmt::format("{}: {}", word, note));
@@ -139,7 +137,7 @@ std::string load(const std::string& word, int patience, Device asked, const Note
 
 bool is_left_out(const std::string& word) {
   const auto& all = left_out();
-  return std::any_of(all.begin(), all.end(), [&](const LeftOut& l) { return l.word == word; });
+  return any_of(all, [&](const LeftOut& l) { return l.word == word; });
 }
 
 /// Where some words of a list are one file.
@@ -154,9 +152,7 @@ void refuse_commas(const std::vector<std::string>& words) {
 
 /// The first plugin kernel of a device.
 const std::string* first_on(Device::Kind kind, const std::vector<std::string>& backends) {
-  const auto found =
-      std::find_if(backends.begin(), backends.end(), [=](const auto& name) { return device_kind_of(name) == kind; });
-  return found == backends.end() ? nullptr : &*found;
+  return find_in(backends, [=](const auto& name) { return device_kind_of(name) == kind; });
 }
 
 }  // namespace
@@ -186,8 +182,8 @@ const std::vector<LeftOut>& kernels_left_out() { return left_out(); }
 
 std::string library_of(const std::string& name) {
   const auto& all = loaded();
-  const auto its = std::find_if(all.begin(), all.end(), [&](const Loaded& l) { return l.name == name; });
-  return its == all.end() ? "" : its->library;
+  const auto* const its = find_in(all, [&](const Loaded& l) { return l.name == name; });
+  return !its ? "" : its->library;
 }
 
 bool is_plugin(const std::string& name) { return device_kind_of(name).has_value(); }
@@ -214,7 +210,7 @@ std::vector<std::string> loaded_in_words() {
   return words;
 }
 
-std::size_t load_as_told(const std::vector<std::string>& words) {
+std::size_t load_from_words(const std::vector<std::string>& words) {
   require(words.size() > 1, "these are not the words of what is loaded");
   const std::size_t behind = 2 + 4 * std::stoul(words[0]), end = behind + 3 * std::stoul(words[1]);
   require(words.size() >= end, "these are not the words of what is loaded");

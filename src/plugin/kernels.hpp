@@ -9,7 +9,7 @@
 
 namespace lasolve::plugin {
 
-/// Hears what a person should know of how a file was loaded.
+/// Called with what a person should know of how a file was loaded.
 using Notes = std::function<void(const std::string&)>;
 
 /// The names of backends, of which some are files. A library (a word with a / in it, or that ends in .so) is loaded, a source file
@@ -43,6 +43,6 @@ Device device_for(const std::vector<std::string>& backends, Device asked);
 /// What this process has loaded from files, and what it has left out, in words for another.
 std::vector<std::string> loaded_in_words();
 /// Loads that, and returns how many words it has taken.
-std::size_t load_as_told(const std::vector<std::string>& words);
+std::size_t load_from_words(const std::vector<std::string>& words);
 
 }  // namespace lasolve::plugin

@@ -1,9 +1,9 @@
 #include "plugin/nvcc.hpp"
+#include "core/range.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <sstream>
 
@@ -41,9 +41,8 @@ std::vector<std::string> nvcc() {
 
 std::string architecture_for(int capability, const std::vector<Architecture>& built_for) {
   if (capability == 0) return fmt::format("sm_{}", least_capability);
-  const bool special = std::any_of(built_for.begin(), built_for.end(), [&](const Architecture& a) {
-    return a.capability == capability && a.variant == 'a';
-  });
+  const bool special =
+      any_of(built_for, [&](const Architecture& a) { return a.capability == capability && a.variant == 'a'; });
   return fmt::format("sm_{}{}", capability, special ? "a" : "");
 }
 
@@ -51,7 +50,7 @@ std::vector<std::string> nvcc_arguments(const std::string& include, const std::s
                                         const std::vector<std::string>& flags, const std::vector<std::string>& sources,
                                         const std::string& library, const std::vector<std::string>& link_flags) {
   std::vector<std::string> words = {"-O3", "-shared", "-Xcompiler", "-fPIC", "-I", include};
-  if (std::none_of(flags.begin(), flags.end(), names_architecture)) words.push_back("-arch=" + architecture);
+  if (!any_of(flags, names_architecture)) words.push_back("-arch=" + architecture);
   words.insert(words.end(), flags.begin(), flags.end());
   words.insert(words.end(), sources.begin(), sources.end());
   words.insert(words.end(), {"-o", library});

@@ -16,7 +16,7 @@ std::vector<std::string> nvcc();
 std::string architecture_for(int capability, const std::vector<Architecture>& built_for);
 
 /// What it is called with: `sources` to a shared library, for an architecture unless the flags name one.
-/// A word of link_flags for the linker, -Wl,x, is told as nvcc takes it.
+/// A word of link_flags for the linker, -Wl,x, becomes what nvcc takes.
 std::vector<std::string> nvcc_arguments(const std::string& include, const std::string& architecture,
                                         const std::vector<std::string>& flags, const std::vector<std::string>& sources,
                                         const std::string& library, const std::vector<std::string>& link_flags);

@@ -12,10 +12,15 @@ extern char** environ;
 
 namespace lasolve::plugin {
 
-pid_t start(const std::vector<std::string>& words, const Streams& streams, const sigset_t* blocked) {
+std::vector<char*> argv_of(const std::vector<std::string>& words) {
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
+  return arguments;
+}
+
+pid_t start(const std::vector<std::string>& words, const Streams& streams, const sigset_t* blocked) {
+  const std::vector<char*> arguments = argv_of(words);
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
   for (const auto& [from, to] :

@@ -21,6 +21,8 @@ struct Streams {
 /// Starts a program, which is looked for in $PATH, with these words. `blocked`: the signals that are blocked in it; null: those that are here.
 /// Returns −1 and errno where there is none.
 pid_t start(const std::vector<std::string>& words, const Streams& = {}, const sigset_t* blocked = nullptr);
+/// The words as programs get them: with a null behind the last, for as long as the words live.
+std::vector<char*> argv_of(const std::vector<std::string>& words);
 /// Waits for a process, and returns what waitpid() tells of it.
 int wait_for(pid_t);
 /// Its exit code, as shells say it. −1, and errno as it is, for a process that was not started.

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -14,6 +13,7 @@
 #include <sstream>
 #include <vector>
 
+#include "core/range.hpp"
 #include "io/descriptor.hpp"
 #include "io/input_error.hpp"
 #include "lasolve/matrix.hpp"
@@ -89,8 +89,7 @@ bool has_openmp(const Path& file, int depth = 0) {
 }
 /// By what a compiler of C or C++ is asked for OpenMP; flags that speak of it have the last word.
 std::vector<std::string> flags_for_openmp(const std::string& source, const std::vector<std::string>& flags) {
-  const bool are_told =
-      std::any_of(flags.begin(), flags.end(), [](const auto& f) { return f.find("openmp") != f.npos; });
+  const bool are_told = any_of(flags, [](const auto& f) { return f.find("openmp") != f.npos; });
   return !are_told && has_openmp(source) ? std::vector<std::string>{"-fopenmp"} : std::vector<std::string>{};
 }
 

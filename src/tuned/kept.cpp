@@ -14,6 +14,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "core/range.hpp"
 #include "io/descriptor.hpp"
 #include "io/input_error.hpp"
 #include "io/output_file.hpp"
@@ -24,11 +25,6 @@ namespace lasolve::tuned {
 namespace {
 
 constexpr int schema_version = 1;
-
-/// What is JSON, and not what it should be.
-struct Unfit : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 Json object(const Setting& s, double seconds) {
   Json json = as_json(s);
@@ -172,8 +168,8 @@ std::vector<Entry> entries_of(const std::string& text, const std::string& name) 
 }
 
 void put(std::vector<Entry>& entries, Entry entry) {
-  const auto same = std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.key == entry.key; });
-  if (same == entries.end())
+  auto* const same = find_in(entries, [&](const Entry& e) { return e.key == entry.key; });
+  if (!same)
     entries.push_back(std::move(entry));
   else
     *same = std::move(entry);

@@ -1,13 +1,10 @@
 // What `lasolve tune` has found, as it is kept: as JSON and back, and which of it a system may use.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
+#include "bench/json.hpp"
 #include "tuned/setting.hpp"
 
 namespace lasolve::tuned {
-
-using Json = nlohmann::ordered_json;
 
 /// Where times are what they were: the device and what runs on it.
 struct Machine {

@@ -6,6 +6,7 @@
 
 #include "bench/product.hpp"
 #include "bench/turns.hpp"
+#include "core/range.hpp"
 #include "core/stopwatch.hpp"
 
 namespace lasolve::tuned {
@@ -156,8 +157,7 @@ class Search {
   bool step(const char* what, const std::vector<Setting>& others) {
     std::vector<Setting> settings = {found_.chosen};
     for (const Setting& s : others)
-      if (std::count(tried_.begin(), tried_.end(), s) == 0 && std::count(settings.begin(), settings.end(), s) == 0)
-        settings.push_back(s);
+      if (!contains(tried_, s) && !contains(settings, s)) settings.push_back(s);
     if (settings.size() == 1 && !tried_.empty()) return false;
     tried_.insert(tried_.end(), settings.begin(), settings.end());
     return take(what, successive_halving(settings, solve_, seconds_ * (1 - for_the_confirmation) - watch_.seconds()));

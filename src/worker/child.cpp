@@ -52,7 +52,7 @@ void note_ended(pid_t of) {
 }
 
 int reports = reports_of(Child::separate);
-pid_t told_by = 0;
+pid_t reporter = 0;
 
 /// The processes whose parent is this one, as Linux tells it, and whether each has ended.
 std::map<pid_t, bool> children() {
@@ -116,10 +116,7 @@ Child::Child(const std::vector<std::string>& words, Streams streams) : streams_(
     posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);  // results are the parent's to print
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);              // of its own
   }
-  std::vector<char*> arguments;
-  arguments.reserve(words.size() + 1);
-  for (const auto& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
+  const std::vector<char*> arguments = plugin::argv_of(words);
   const int error = posix_spawn(&process_, arguments[0], &actions, &attributes, arguments.data(), environ);
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
@@ -137,11 +134,11 @@ Child::~Child() {
   if (process_ > 0) kill(process_, SIGKILL), wait();
 }
 
-Child::Heard Child::listen(std::string& to, double seconds) {
+Child::Received Child::listen(std::string& to, double seconds) {
   using Clock = std::chrono::steady_clock;
   constexpr double slice = 1;  // a longer one has passed while this process was stopped
   std::size_t end_of_line;
-  while ((end_of_line = told_.find('\n')) == told_.npos) {
+  while ((end_of_line = unread_.find('\n')) == unread_.npos) {
     if (seconds <= 0) return nothing;
     pollfd ready{from_, POLLIN, 0};
     const auto before = Clock::now();
@@ -153,10 +150,10 @@ Child::Heard Child::listen(std::string& to, double seconds) {
     char more[4096];
     const ssize_t count = read(from_, more, sizeof more);
     if (count == 0 || (count < 0 && errno != EINTR)) return end;
-    if (count > 0) told_.append(more, std::size_t(count));
+    if (count > 0) unread_.append(more, std::size_t(count));
   }
-  to = told_.substr(0, end_of_line);
-  told_.erase(0, end_of_line + 1);
+  to = unread_.substr(0, end_of_line);
+  unread_.erase(0, end_of_line + 1);
   return line;
 }
 
@@ -192,7 +189,7 @@ void end_children() {
 }
 
 void be_a_child(Child::Streams streams) {
-  reports = reports_of(streams), told_by = getpid();
+  reports = reports_of(streams), reporter = getpid();
   fcntl(reports, F_SETFD, FD_CLOEXEC);
   prctl(PR_SET_PDEATHSIG, streams == Child::separate ? SIGKILL : SIGTERM);
   if (streams == Child::separate)
@@ -203,7 +200,7 @@ void be_a_child(Child::Streams streams) {
 }
 
 void tell_parent(std::string_view lines) {
-  if (getpid() != told_by) _exit(0);
+  if (getpid() != reporter) _exit(0);
   while (!lines.empty()) {
     const ssize_t count = write(reports, lines.data(), lines.size());
     if (count < 0 && errno == EINTR) continue;

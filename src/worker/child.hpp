@@ -21,9 +21,9 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  enum Heard { line, end, nothing };
-  /// The next line that it tells; nothing: it has told none in so many seconds. Time in which this process was stopped does not count.
-  Heard listen(std::string& to, double seconds);
+  enum Received { line, end, nothing };
+  /// The next line that it writes; nothing: it wrote none in so many seconds. Time in which this process was stopped does not count.
+  Received listen(std::string& to, double seconds);
 
   struct End {
     int signal;       ///< 0: it ended by itself
@@ -39,7 +39,7 @@ class Child {
   Streams streams_;
   pid_t process_ = -1;
   int from_ = -1;
-  std::string told_;  // and not listened to yet
+  std::string unread_;
 };
 
 /// How many processes children have left behind so far, which were ended with them.

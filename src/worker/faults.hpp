@@ -57,18 +57,18 @@ void members(F& f, bench::Grade& g) {
 template <class F>
 void members(F& f, bench::Fault& t) {
   each(f, t.kind, t.precision, t.call, t.ld[0], t.ld[1], t.ld[2], t.alignment[0], t.alignment[1], t.alignment[2],
-       t.only_late, t.only_together, t.misaligned);
+       t.only_late, t.only_concurrent, t.misaligned);
   members(f, t.at), members(f, t.element), members(f, t.called);
 }
 
 template <class T>
-Json told(T what) {
+Json serialized(T what) {
   Writer writer;
   members(writer, what);
   return std::move(writer.all);
 }
 template <class T>
-T as_told(const Json& array) {
+T parsed(const Json& array) {
   T what;
   Reader reader{array};
   members(reader, what);

@@ -10,16 +10,14 @@
 #pragma once
 
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "bench/json.hpp"
 #include "worker/child.hpp"
 
 namespace lasolve::worker {
-
-using Json = nlohmann::ordered_json;
 
 /// How a worker of such a kind is started: it is this program, and loads the plugin kernels that this process has loaded.
 std::vector<std::string> command_of(const std::string& kind);
@@ -27,7 +25,7 @@ std::vector<std::string> command_of(const std::string& kind);
 /// What became of a worker.
 struct Ending {
   enum Kind {
-    interrupted,  ///< whoever listens has heard enough
+    interrupted,  ///< OnLine wanted no more
     ended,        ///< its process; it may have crashed
     no_answer,    ///< in a run, or before the first, for `waited` seconds
     spoilt        ///< by `running`
@@ -56,7 +54,7 @@ class Session {
   double patience_, seconds_;
 };
 
-// The worker's side. Runs and progress are told beside what is timed: that takes one write, and for progress no memory.
+// The worker's side. Runs and progress are reported beside what is timed: that takes one write, and for progress no memory.
 
 /// Tells a line.
 void tell(const Json&);

@@ -97,9 +97,9 @@ Task task_of(const std::vector<std::string>& words) {
   return task;
 }
 
-void add(Json& line, const Fault& fault) { line["fault"] = told(fault), line["text"] = fault.text; }
+void add(Json& line, const Fault& fault) { line["fault"] = serialized(fault), line["text"] = fault.text; }
 Fault fault_in(const Json& line) {
-  Fault fault = as_told<Fault>(line["fault"]);
+  Fault fault = parsed<Fault>(line["fault"]);
   fault.say(line["text"].get_ref<const std::string&>());
   return fault;
 }
@@ -108,12 +108,12 @@ void tell_verdict(const Verdict& v) {
   tries = 0;
   Writer errors;
   for (const double error : v.errors) errors(error);
-  Json line = {{"cases", v.cases}, {"left_out", v.left_out}, {"errors", errors.all}, {"grade", told(v.grade)}};
+  Json line = {{"cases", v.cases}, {"left_out", v.left_out}, {"errors", errors.all}, {"grade", serialized(v.grade)}};
   if (v.fault) add(line, *v.fault);
   tell(line);
 }
 
-/// What a worker has told, added to `verdicts`, one for each precision that is done with.
+/// What a worker has reported, added to `verdicts`, one for each precision that is done with.
 class Validations {
  public:
   Validations(const Task& task, std::vector<Verdict>& verdicts) : task_(task), verdicts_(verdicts) {}
@@ -126,14 +126,14 @@ class Validations {
   }
 
  private:
-  /// Whether there is more to hear.
+  /// Whether more lines are wanted.
   bool hear(const Json& m) {
     if (m.contains("unable")) throw MachineError(m["unable"].get<std::string>());
     if (m.contains("run")) called_ = fault_in(m), ++calls_;
     if (m.contains("crashed") && called_)
-      called_->called = as_told<KernelCall>(m["crashed"]), called_->misaligned = m["misaligned"] == 1;
+      called_->called = parsed<KernelCall>(m["crashed"]), called_->misaligned = m["misaligned"] == 1;
     if (!m.contains("cases")) return true;
-    Verdict v{m["cases"], m["left_out"], std::nullopt, {}, as_told<bench::Grade>(m["grade"])};
+    Verdict v{m["cases"], m["left_out"], std::nullopt, {}, parsed<bench::Grade>(m["grade"])};
     Reader errors{m["errors"]};
     v.errors.resize(m["errors"].size());
     for (double& error : v.errors) errors(error);
@@ -204,7 +204,7 @@ int verify_worker(const std::vector<std::string>& words) {
     tell_parent(unable);
   } catch (const DeviceError& e) {
     fails(Fault::breach, "failed on the device: " + e.reason);
-  } catch (const std::exception& e) {  // a kernel can harm the device such that others than it are told
+  } catch (const std::exception& e) {  // a kernel can harm the device such that later calls fail
     fails(Fault::threw, e.what());
   }
   return 0;

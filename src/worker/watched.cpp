@@ -5,10 +5,10 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <csignal>
 #include <cstdio>
 
+#include "core/range.hpp"
 #include "plugin/kernels.hpp"
 #include "worker/exit_code.hpp"
 #include "worker/session.hpp"
@@ -50,7 +50,7 @@ bool blame(const Ending& end, const Watched& what, Lost& lost) {
   std::vector<std::string> suspects;
   for (const std::string& name : what.backends)
     if (is_plugin(name) && lost.count(name) == 0) suspects.push_back(name);
-  if (std::count(suspects.begin(), suspects.end(), end.running) > 0) {
+  if (contains(suspects, end.running)) {
     lost[end.running] = end.how;
     fmt::print(stderr, "lasolve: {}: in a {} it {}\n", end.running, what.run, end.how);
     return true;
@@ -64,9 +64,7 @@ bool blame(const Ending& end, const Watched& what, Lost& lost) {
 
 }  // namespace
 
-bool has_to_watch(const std::vector<std::string>& backends) {
-  return !is_watched() && std::any_of(backends.begin(), backends.end(), is_plugin);
-}
+bool has_to_watch(const std::vector<std::string>& backends) { return !is_watched() && any_of(backends, is_plugin); }
 
 int watch(const Watched& what) {
   Lost lost;
@@ -121,13 +119,13 @@ void give_up(const std::string& backend, const std::string& how) {
   _exit(not_accurate);
 }
 
-Aside::Aside() {
+RedirectedOutput::RedirectedOutput() {
   if (!is_watched()) return;
   std::fflush(stdout);
   output_ = dup(STDOUT_FILENO);
   if (output_ >= 0) dup2(STDERR_FILENO, STDOUT_FILENO);
 }
-Aside::~Aside() {
+RedirectedOutput::~RedirectedOutput() {
   if (output_ < 0) return;
   std::fflush(stdout);
   dup2(output_, STDOUT_FILENO);

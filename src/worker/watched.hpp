@@ -23,10 +23,10 @@ bool has_to_watch(const std::vector<std::string>& backends);
 /// built-in kernel did not come back, any plugin kernel may have spoilt the process: none of them takes part again.
 int watch(const Watched&);
 
-/// The worker's side: is watched from now on, and returns the command line behind what the parent has told it.
+/// The worker's side: is watched from now on, and returns the command line behind the words of the parent.
 std::vector<std::string> be_watched(const std::vector<std::string>& words);
 
-/// Whether this process is watched; in one that is not, what is told is told to nobody.
+/// Whether this process is watched; in one that is not, begin_run() and the like do nothing.
 bool is_watched();
 /// The plugin kernels that were lost before in the same command, each with how; see watch().
 const std::map<std::string, std::string>& lost_kernels();
@@ -37,12 +37,12 @@ void end_run();
 /// A backend is no more to be believed, nor is this process, which ends here if it is watched. Else returns.
 void give_up(const std::string& backend, const std::string& how);
 /// While a kernel runs that may print: what goes to standard output goes to standard error, if this process is watched.
-class Aside {
+class RedirectedOutput {
  public:
-  Aside();
-  ~Aside();
-  Aside(const Aside&) = delete;
-  Aside& operator=(const Aside&) = delete;
+  RedirectedOutput();
+  ~RedirectedOutput();
+  RedirectedOutput(const RedirectedOutput&) = delete;
+  RedirectedOutput& operator=(const RedirectedOutput&) = delete;
 
  private:
   int output_ = -1;

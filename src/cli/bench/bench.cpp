@@ -10,6 +10,7 @@
 #include "cli/print.hpp"
 #include "cli/progress.hpp"
 #include "cli/words.hpp"
+#include "core/range.hpp"
 #include "core/stopwatch.hpp"
 #include "io/output_file.hpp"
 #include "lasolve/names.hpp"
@@ -34,10 +35,11 @@ struct BenchRequest {
   std::vector<std::string> words;  // of the command line, behind the name of the program
 };
 
-Precision precision_of_product(const std::string& word) {
-  std::vector<Precision> known;
-  for_each_precision([&](auto P) { known.push_back(P); });
-  return one_of("precision", word, known);
+/// What backends may offer.
+std::vector<std::string> words_of_products() {
+  std::vector<Precision> all;
+  for_each_precision([&](auto P) { all.push_back(P); });
+  return words_of(all);
 }
 
 const Table<BenchRequest>& bench_table() {
@@ -53,7 +55,8 @@ const Table<BenchRequest>& bench_table() {
         "or a list of them; auto: those of the reference")
           .to([](R& r, auto& list) {
             if (list == "auto") return;
-            for (const auto& word : split(list)) r.precisions.push_back(precision_of_product(word));
+            for (const auto& word : split(list))
+              r.precisions.push_back(enumerator_of<Precision>("precision", words_of_products(), word));
           }),
       O("shape", 's', "SHAPES", "square,trailing", {"square", "trailing", "MxNxK"},
         "or a list of them; square: C = A·B; trailing: C = C - A·B; MxNxK: C = A·B"),
@@ -111,7 +114,7 @@ std::vector<bench::Product> products_of(const std::string& shapes, const std::st
                                         bool cuda) {
   using Sizes = std::vector<std::int64_t>;
   const auto words = split(shapes);
-  const auto asked = [&](const char* shape) { return std::count(words.begin(), words.end(), shape) > 0; };
+  const auto asked = [&](const char* shape) { return contains(words, shape); };
   if (k != "auto" && !asked("trailing")) throw UsageError("--k is for --shape trailing");
   if (n != "auto" && !asked("trailing") && !asked("square"))
     throw UsageError("--n is for --shape square and --shape trailing");
@@ -141,9 +144,8 @@ bool only_on_cuda(const std::vector<Device>& devices, const std::vector<std::str
   const Device device = automatic_device();
   if (device.kind == Device::cpu) return false;
   const auto there = runnable_backends(device);
-  return std::all_of(backends.begin(), backends.end(), [&](const std::string& name) {
-    return name == "all" || name == "auto" || std::count(there.begin(), there.end(), name) > 0;
-  });
+  return all_of(backends,
+                [&](const std::string& name) { return name == "all" || name == "auto" || contains(there, name); });
 }
 
 BenchRequest parse_bench(int argc, const char* const* argv) {
@@ -158,9 +160,8 @@ BenchRequest parse_bench(int argc, const char* const* argv) {
   const Given given = parse_options(argc - 1, argv + 1, bench_table(), r);
   refuse_files_named_twice({}, {{"json", r.json}, {"csv", r.csv}});
   r.devices = devices_of(given.text("device"), r.settings.with_copies);
-  const auto cuda =
-      std::find_if(r.devices.begin(), r.devices.end(), [](const Device& d) { return d.kind == Device::cuda; });
-  r.backends = backends_named(given.text("gemm"), r.patience, cuda != r.devices.end() ? *cuda : r.devices.front());
+  const auto* const cuda = find_in(r.devices, [](const Device& d) { return d.kind == Device::cuda; });
+  r.backends = backends_named(given.text("gemm"), r.patience, cuda ? *cuda : r.devices.front());
   if (r.devices.size() == 1) r.devices[0] = device_for(r.backends, r.devices[0]);
   r.products = products_of(given.text("shape"), given.text("n"), given.text("k"), only_on_cuda(r.devices, r.backends));
   return r;
@@ -184,10 +185,10 @@ class Entrants {
   void add(Choice choice, bool reference) {
     const bool own = is_plugin(choice.name());
     Entrant entrant{std::move(choice), reference, own};
-    const auto same = std::find_if(all_.begin(), all_.end(), [&](const Entrant& e) {
+    auto* const same = find_in(all_, [&](const Entrant& e) {
       return e.name() == entrant.name() && e.choice.device_name() == entrant.choice.device_name();
     });
-    if (same == all_.end()) return all_.push_back(std::move(entrant));
+    if (!same) return all_.push_back(std::move(entrant));
     same->reference |= reference;
   }
   /// A name, on those of several devices that have it.
@@ -227,7 +228,7 @@ std::vector<Entrant> entrants_of(const BenchRequest& request) {
   }
   const std::vector<Entrant> asked = entrants.all();
   for (const Precision precision : request.precisions)
-    if (std::none_of(asked.begin(), asked.end(), [=](const Entrant& e) { return e.choice.offers(precision); }))
+    if (!any_of(asked, [=](const Entrant& e) { return e.choice.offers(precision); }))
       throw UsageError(fmt::format("none of these GEMM backends offers {}; 'lasolve list' says what each offers",
                                    name_of(precision)));
   for (const Entrant& e : asked)
@@ -241,9 +242,7 @@ std::vector<Precision> precisions_to_measure(const BenchRequest& request, const 
   std::vector<Precision> all = request.precisions;
   if (!all.empty()) return all;
   for_each_precision([&](auto P) {
-    if (std::any_of(entrants.begin(), entrants.end(),
-                    [=](const Entrant& e) { return e.reference && e.choice.offers(P); }))
-      all.push_back(P);
+    if (any_of(entrants, [=](const Entrant& e) { return e.reference && e.choice.offers(P); })) all.push_back(P);
   });
   return all;
 }
@@ -351,7 +350,7 @@ int bench_gemm(const BenchRequest& request) {
     for (const auto& product : request.products) {
       timing.begin(precision, product, precisions.size());
       const std::vector<Result> results = [&] {
-        const worker::Aside what_kernels_print;
+        const worker::RedirectedOutput what_kernels_print;
         return gemms.run(product, precision);
       }();
       timing.end();
@@ -370,7 +369,7 @@ int bench_gemm(const BenchRequest& request) {
   return code == done ? code_of_what_is_left_out() : code;
 }
 
-/// What a process hears that watches this one.
+/// Reports to the process that watches this one.
 void tell_of_runs(bench::Settings& settings) {
   settings.lost = worker::lost_kernels();
   settings.begins = [](const Entrant& e, const bench::Product& p) { worker::begin_run(e.name(), 0.5 * p.flops()); };

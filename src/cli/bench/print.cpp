@@ -9,6 +9,7 @@
 #include "cli/json.hpp"
 #include "cli/print.hpp"
 #include "core/choose.hpp"
+#include "core/range.hpp"
 #include "lasolve/names.hpp"
 
 namespace lasolve::cli {
@@ -69,7 +70,7 @@ Json object(const bench::Fault& f) {
 
 Json object(const Result& r) {
   const bool timed = r.runs > 0;
-  const auto if_timed = [&](double x) { return timed ? number_or_null(x) : Json(nullptr); };
+  const auto if_timed = [&](double x) { return timed ? or_null(x) : Json(nullptr); };
   return {{"shape", r.product.shape},
           {"m", r.product.m},
           {"n", r.product.n},
@@ -81,15 +82,15 @@ Json object(const Result& r) {
           {"device", r.device},
           {"right", !r.fault},
           {"fault", r.fault ? object(*r.fault) : Json(nullptr)},
-          {"error_over_bound", number_or_null(r.error)},
-          {"element_error_over_bound", r.fault ? Json(nullptr) : number_or_null(r.grade.worst)},
+          {"error_over_bound", or_null(r.error)},
+          {"element_error_over_bound", r.fault ? Json(nullptr) : or_null(r.grade.worst)},
           {"runs", r.runs},
           {"seconds", if_timed(r.seconds.median)},
           {"seconds_least", if_timed(r.seconds.least)},
           {"seconds_most", if_timed(r.seconds.most)},
           {"gflops", if_timed(r.gflops())},
-          {"share_of_reference", number_or_null(r.of_reference)},
-          {"share_of_floor", number_or_null(r.of_floor)}};
+          {"share_of_reference", or_null(r.of_reference)},
+          {"share_of_floor", or_null(r.of_floor)}};
 }
 
 /// Of the column of backends.
@@ -126,7 +127,7 @@ std::string grade_lines(const std::vector<Result>& all) {
   for (const Result& r : all) {
     if (r.fault || r.grade.is_met()) continue;
     const std::string whose = fmt::format("{} on {} in {}", r.backend, r.device, name_of(r.precision));
-    if (std::count(said.begin(), said.end(), whose) != 0) continue;
+    if (contains(said, whose)) continue;
     said.push_back(whose);
     text += fmt::format("warning: {} {}\n", whose, bench::what_is_lost(r.grade));
   }
@@ -135,7 +136,7 @@ std::string grade_lines(const std::vector<Result>& all) {
 
 static bool runs_here(const char* backend) {
   const auto names = runnable_backends({Device::cpu, 0});
-  return std::count(names.begin(), names.end(), backend) > 0;
+  return contains(names, backend);
 }
 
 std::string bench_legend(bench::GemmBench& gemms, const std::vector<Result>& all, const bench::Settings& settings) {
@@ -145,7 +146,7 @@ std::string bench_legend(bench::GemmBench& gemms, const std::vector<Result>& all
       settings.repeat, std::isfinite(settings.enough_seconds) ? " (fewer where a run takes long)" : "", settings.warmup,
       gemms.threads(), gemms.threads() == 1 ? "" : "s", runs_here("blas") ? "blas" : "eigen");
   if (settings.with_copies)
-    return text + (std::any_of(all.begin(), all.end(), [](const Result& r) { return r.on_cuda(); })
+    return text + (any_of(all, [](const Result& r) { return r.on_cuda(); })
                        ? "on CUDA with allocation, copies from and to the memory of the host, and free\n" +
                              crossover_lines(all)
                        : "no CUDA device took part: nothing was allocated or copied\n");

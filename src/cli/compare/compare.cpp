@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <iterator>
@@ -13,6 +12,8 @@
 #include "cli/print.hpp"
 #include "compare/record.hpp"
 #include "compare/tables.hpp"
+#include "core/module.hpp"
+#include "core/range.hpp"
 #include "io/generators.hpp"
 #include "io/io.hpp"
 #include "lasolve/matrix.hpp"
@@ -22,16 +23,6 @@
 namespace lasolve::cli {
 
 namespace {
-
-/// The script, beside the tool where it was built or installed. Empty: it is in neither place.
-std::string find_script() {
-  std::error_code error;
-  const std::filesystem::path tool = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-  for (const char* place : {LASOLVE_BIN_TO_DATA "/lasolve/pictures", "../scripts/pictures"})
-    if (const auto path = tool / place; !tool.empty() && std::filesystem::exists(path, error))
-      return path.lexically_normal();
-  return "";
-}
 
 /// The first that can draw: that of a virtual environment, then the system's. The script turns to the system's by itself where the
 /// first has no matplotlib, so this is for where the first does not even start.
@@ -47,8 +38,9 @@ std::string find_python(const std::string& script) {
           : "pictures take Python; on Debian and Ubuntu it is the packages python3 and python3-matplotlib");
 }
 
+/// The script, beside the tool where it was built or installed.
 std::string script_or_error() {
-  std::string script = find_script();
+  std::string script = beside_this_program({LASOLVE_BIN_TO_DATA "/lasolve/pictures", "../scripts/pictures"});
   if (script.empty())
     throw MachineError(
         "the script that draws is not beside the tool: it is share/lasolve/pictures where lasolve is installed, and "
@@ -82,14 +74,12 @@ std::string for_people(const CompareRequest& request, const Comparison& all, con
   if (request.attribution) {
     text +=
         "\nwhere the time of the median run went; where phases overlap, an instant counts once: for updates (gemm) "
-        "where one "
-        "runs, else for the first of panel, trsm and swap\n\n" +
+        "where one runs, else for the first of panel, trsm and swap\n\n" +
         print(compare::phase_table(all));
     const compare::Table updates = compare::update_table(all);
     text += updates.lines.empty() ? "\nno updates were timed\n"
-                                  : "\nupdates C <- C - L U, where C is m x columns and L is m x k; updates "
-                                    "from the size given down to half of it "
-                                    "together\n\n" +
+                                  : "\nupdates C <- C - L U, where C is m x columns and L is m x k; updates from the "
+                                    "size given down to half of it together\n\n" +
                                         print(updates);
     for (const auto& limit : all.limits)
       text += fmt::format("\nthe roofline of {} on {}: {:.1f} GFLOP/s or that of the fastest update, and {:.1f} GB/s\n",
@@ -141,11 +131,11 @@ void say_what_failed(const Comparison& all) {
   std::vector<std::pair<const Row*, std::vector<std::int64_t>>> failures;  // a row, and where others are as it is
   for (const Row& row : all.rows) {
     if (row.passed()) continue;
-    const auto same = std::find_if(failures.begin(), failures.end(), [&](const auto& f) {
+    auto* const same = find_in(failures, [&](const auto& f) {
       const Row& first = *f.first;
       return first.failure == row.failure && first.key.gemm == row.key.gemm && first.key.precision == row.key.precision;
     });
-    (same == failures.end() ? *failures.insert(same, {&row, {}}) : *same).second.push_back(row.key.n);
+    (same ? *same : failures.emplace_back(&row, std::vector<std::int64_t>())).second.push_back(row.key.n);
   }
   for (const auto& [row, sizes] : failures)
     fmt::print(stderr, "lasolve: {} in {} at n = {}: {}\n", row->key.gemm, row->key.precision, fmt::join(sizes, ", "),
@@ -176,7 +166,7 @@ int compare_command(int argc, const char* const* argv) {
                           .comes_again = false});
   Sweep sweep(request);
   {
-    const worker::Aside what_kernels_print;
+    const worker::RedirectedOutput what_kernels_print;
     sweep.run();
   }
   const Comparison& all = sweep.result();

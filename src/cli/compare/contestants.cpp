@@ -8,6 +8,7 @@
 #include "bench/roof.hpp"
 #include "cli/kernels.hpp"
 #include "core/choose.hpp"
+#include "core/range.hpp"
 #include "io/generators.hpp"
 #include "lasolve/names.hpp"
 #include "worker/verify.hpp"
@@ -30,8 +31,7 @@ std::vector<Contestant> contestants_of(const CompareRequest& request) {
       }
       offered = true;
       c.name = choice.name(), c.precision = name_of(precision), c.device = choice.device_name();
-      if (std::none_of(all.begin(), all.end(), [&](const Contestant& other) { return other.key(0) == c.key(0); }))
-        all.push_back(std::move(c));
+      if (!any_of(all, [&](const Contestant& other) { return other.key(0) == c.key(0); })) all.push_back(std::move(c));
     }
     if (!offered)
       throw UsageError(does_not_offer(request.backends.front(), request.options.device, products) + instead);
@@ -69,9 +69,8 @@ void verify(const CompareRequest& request, std::vector<Contestant>& all, const s
   std::vector<std::vector<Contestant*>> backends;  // each in its precisions
   for (Contestant& c : all) {
     if (c.peer) continue;
-    auto its = std::find_if(backends.begin(), backends.end(), [&](const auto& b) { return b.front()->name == c.name; });
-    if (its == backends.end()) its = backends.emplace(its);
-    its->push_back(&c);
+    auto* const its = find_in(backends, [&](const auto& b) { return b.front()->name == c.name; });
+    (its ? *its : backends.emplace_back()).push_back(&c);
   }
   double done = 0;
   for (const auto& its : backends) {
@@ -93,7 +92,7 @@ std::vector<compare::Limit> limits_of(const std::vector<Contestant>& all, int th
   std::vector<compare::Limit> limits;
   for (const Contestant& c : all) {
     if (c.peer) continue;
-    if (std::any_of(limits.begin(), limits.end(), [&](const auto& l) { return l.precision == c.precision; })) continue;
+    if (any_of(limits, [&](const auto& l) { return l.precision == c.precision; })) continue;
     try {
       const Precision products = find_solve_precision(c.options.precision)->products;
       if (const auto roof = bench::roof_of(c.options.device, products, threads))

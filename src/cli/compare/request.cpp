@@ -8,6 +8,8 @@
 #include "cli/kernels.hpp"
 #include "cli/problem.hpp"
 #include "cli/words.hpp"
+#include "core/range.hpp"
+#include "io/foreign.hpp"
 
 namespace lasolve::cli {
 
@@ -114,8 +116,7 @@ const peers::Peer& peer_named(const std::string& word) {
     if (peer.name == word) return peer;
     known.push_back(peer.name);
   }
-  throw UsageError(
-      fmt::format("--peers takes {}, not '{}'{}", fmt::join(known, ", "), word, did_you_mean(word, known)));
+  refuse_word("peers", known, word);
 }
 
 /// Why a peer has no part in a comparison on a device; empty: it has.
@@ -137,7 +138,7 @@ struct Peers {
 Peers peers_of(const std::string& list, const Device& device) {
   std::vector<const peers::Peer*> named;
   for (const auto& word : split(list))
-    if (const auto* peer = &peer_named(word); std::count(named.begin(), named.end(), peer) == 0) named.push_back(peer);
+    if (const auto* peer = &peer_named(word); !contains(named, peer)) named.push_back(peer);
   Peers peers;
   for (const auto* peer : named) {
     if (const std::string why = why_left_out(*peer, device); !why.empty())
@@ -166,9 +167,9 @@ Precision precision_of_all(CompareRequest& r) {
   if (!r.are_named) return Precision::fp64;
   std::string without;  // fp64
   for (const SolvePrecision& p : solve_precisions) {
-    const auto one = std::find_if(r.backends.begin(), r.backends.end(), [&](const auto& b) { return lacks(b, p); });
-    if (p.name == Precision::fp64 && one != r.backends.end()) without = *one;
-    if (one != r.backends.end()) continue;
+    const auto* const one = find_in(r.backends, [&](const auto& b) { return lacks(b, p); });
+    if (p.name == Precision::fp64 && one) without = *one;
+    if (one) continue;
     if (p.name != Precision::fp64)
       r.why_precision = fmt::format("in {}, since {} has no products in fp64", name_of(p.name), without);
     return p.name;
@@ -214,15 +215,8 @@ std::string CompareRequest::matrix_of(std::int64_t n) const {
 }
 
 std::string CompareRequest::command() const {
-  const auto is_plain = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) || std::strchr("_-+=./,:@%", c);
-  };
   std::string line = "lasolve";
-  for (const std::string& word : words) {
-    std::string quoted;
-    for (const char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
-    line += !word.empty() && std::all_of(word.begin(), word.end(), is_plain) ? " " + word : " '" + quoted + "'";
-  }
+  for (const std::string& word : words) line += " " + io::shell_quoted(word);
   return line;
 }
 

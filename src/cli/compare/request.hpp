@@ -30,13 +30,13 @@ struct CompareRequest {
 
   std::string command() const;  ///< as one would type it
 
-  /// Whether what is told depends on what the machine can do at most.
-  bool wants_limits() const { return attribution || (!report.empty() && tasks() != compare::Hearing::none); }
+  /// Whether what is printed depends on what the machine can do at most.
+  bool wants_limits() const { return attribution || (!report.empty() && tasks() != compare::Recording::none); }
   /// The tasks to be timed. On CUDA that takes events, so it is not done unasked, nor for a report on copies: small sizes count there.
-  compare::Hearing::Tasks tasks() const {
-    using Hearing = compare::Hearing;
-    if (attribution || !trace.empty() || (!report.empty() && !setting.copies)) return Hearing::all;
-    return options.device.kind == Device::cuda ? Hearing::none : Hearing::updates;
+  compare::Recording::Tasks tasks() const {
+    using Recording = compare::Recording;
+    if (attribution || !trace.empty() || (!report.empty() && !setting.copies)) return Recording::all;
+    return options.device.kind == Device::cuda ? Recording::none : Recording::updates;
   }
   /// The matrix of a size.
   std::string matrix_of(std::int64_t n) const;

@@ -17,6 +17,7 @@
 #include "compare/whole_matrix.hpp"
 #include "core/choose.hpp"
 #include "core/kernel_fault.hpp"
+#include "core/range.hpp"
 #include "io/generators.hpp"
 #include "io/input_error.hpp"
 #include "lasolve/context.hpp"
@@ -41,7 +42,7 @@ class RunsOfSize {
         matrix_(matrix),
         meanwhile_(request, all),
         slowed_(all.size()),
-        hearing_(all.size(), compare::Hearing(request.tasks())),
+        recordings_(all.size(), compare::Recording(request.tasks())),
         done_(all.size(), 0.0) {
     problem_.emplace(request_for(matrix));
     for (std::size_t c = 0; c < all.size(); ++c) runners_.push_back({c, false});
@@ -138,9 +139,8 @@ class RunsOfSize {
   /// Not where a row takes long: it is not warmed up in this visit, and its memory is in many places.
   void release_memory_of_device() {
     const Device& device = request_.options.device;
-    const bool any_long = std::any_of(rows_.begin(), rows_.end(), [](const Row& row) {
-      return !row.seconds.empty() && row.seconds.back() > bench::Visits().long_run;
-    });
+    const bool any_long = any_of(
+        rows_, [](const Row& row) { return !row.seconds.empty() && row.seconds.back() > bench::Visits().long_run; });
     if (device.kind != Device::cuda || any_long) return;
     try {
       release_unused_memory(device.index);
@@ -196,12 +196,12 @@ class RunsOfSize {
 
   double run_backend(std::size_t c, bool counts) {
     Row& row = rows_[c];
-    compare::Hearing& hearing = hearing_[c];
+    compare::Recording& recording = recordings_[c];
     Options options = all_[c].options;
-    if (hearing.progress(counts)) options.progress = [&](double fraction) { say(c, fraction); };
+    if (recording.progress(counts)) options.progress = [&](double fraction) { say(c, fraction); };
     plugin::take_cost(row.key.gemm);  // of what ran before
-    compare::TimedSolve solve = compare::timed(hearing.tasks(), [&] { return problem_->solve(options, X_); });
-    hearing.learn(solve);
+    compare::TimedSolve solve = compare::timed(recording.tasks(), [&] { return problem_->solve(options, X_); });
+    recording.learn(solve);
     plugin::require_intact(row.key.gemm);
     Run run{std::move(solve.report), std::move(solve.tasks), std::move(solve.recipe), plugin::take_cost(row.key.gemm)};
     const Report& report = run.report;
@@ -230,11 +230,11 @@ class RunsOfSize {
     rows_[c].forward_error = worst;
   }
 
-  /// Heard of as the runs without copies are. Nothing, and the row says why, where it failed.
+  /// Recorded as the runs without copies are. Nothing, and the row says why, where it failed.
   std::optional<double> run_from_host(std::size_t c, bool counts) {
     Row& row = rows_[c];
     const compare::TimedSolve solve =
-        compare::timed(hearing_[c].tasks(), [&] { return problem_->solve(all_[c].options, X_, true); });
+        compare::timed(recordings_[c].tasks(), [&] { return problem_->solve(all_[c].options, X_, true); });
     plugin::require_intact(row.key.gemm);
     const std::string why = why_no_result(solve.report);
     if (!why.empty()) {
@@ -277,13 +277,13 @@ class RunsOfSize {
     return seconds;
   }
 
-  /// What is told of the run with the median time.
+  /// Takes over the run with the median time.
   void finish(std::size_t c) {
     Row& row = rows_[c];
     if (!row.passed())
       row.seconds.clear(), row.factor_seconds.clear(), row.processor_seconds.clear(), row.gemm_seconds_of_runs.clear(),
           row.seconds_from_host.clear(), row.visits.clear();
-    if (meanwhile_.throttle.is_told() && row.timed()) row.slowed = slowed_[c].share();
+    if (meanwhile_.throttle.is_known() && row.timed()) row.slowed = slowed_[c].share();
     row.notes.insert(row.notes.end(), problem_->notes().begin(), problem_->notes().end());
     if (runs_[c].empty()) return;
     auto& runs = runs_[c];
@@ -327,7 +327,7 @@ class RunsOfSize {
   std::optional<Problem> problem_;
   Meanwhile meanwhile_;
   std::vector<bench::Slowed> slowed_;
-  std::vector<compare::Hearing> hearing_;
+  std::vector<compare::Recording> recordings_;
   std::vector<Row> rows_;
   std::vector<Runner> runners_;  // rows without copies come first, in their order
   std::vector<std::vector<Run>> runs_;
@@ -349,7 +349,7 @@ std::vector<Row> run_size(const CompareRequest& request, const std::vector<Conte
           others.processors(),        of_size.meanwhile().yardstick(), of_size.meanwhile().throttle.clocks(),
           of_size.meanwhile().notes()};
   constexpr std::int64_t worth_making_again = 32768;
-  const bool ran = std::any_of(rows.begin(), rows.end(), [](const Row& r) { return r.timed(); });
+  const bool ran = any_of(rows, [](const Row& r) { return r.timed(); });
   if (!ran || size.n > worth_making_again) return rows;
   try {
     size.hash = of_size.see_matrix(rows);

@@ -24,14 +24,14 @@ std::vector<Contestant> contestants_of(const CompareRequest&);
 /// What is known before anything is measured: in which precision, if nobody has said so, and which backends have no products in one.
 std::vector<std::string> said_before(const CompareRequest&);
 
-/// Tries each backend in a process of its own, in all of its precisions, and notes and says what is wrong with it. `progress` hears of
+/// Tries each backend in a process of its own, in all of its precisions, and notes and says what is wrong with it. `progress` is called with
 /// the share that is done.
 void verify(const CompareRequest&, std::vector<Contestant>&, const std::function<void(double)>& progress);
 
 /// What each precision is held against, measured now. Without those for which there is no memory.
 std::vector<compare::Limit> limits_of(const std::vector<Contestant>&, int threads);
 
-/// Who hears of the runs of a size; any may be empty.
+/// What is called during the runs of a size; any may be empty.
 struct Watch {
   std::function<void(double)> progress = {};                           ///< of the share that is done
   std::function<void(std::size_t c, std::int64_t n)> begins = {};      ///< a run of contestant c
@@ -47,7 +47,7 @@ std::vector<compare::Row> run_size(const CompareRequest&, const std::vector<Cont
 std::vector<compare::Row> run_size_in_worker(const CompareRequest&, std::vector<Contestant>&, std::int64_t n,
                                              compare::Size& size, const std::function<void(double)>& progress);
 
-/// The worker's side; `words` are what the parent has told it. Returns the exit code.
+/// The worker's side; `words` come from the parent. Returns the exit code.
 int size_worker(const std::vector<std::string>& words);
 
 }  // namespace lasolve::cli

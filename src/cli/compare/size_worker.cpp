@@ -115,7 +115,7 @@ int size_worker(const std::vector<std::string>& words) {
     measured.setting = request.setting;
     measured.sizes.emplace_back();
     measured.rows = run_size(request, all, request.matrix_of(n), measured.sizes.back(), watch);
-    worker::tell({{"measured", compare::as_json(measured, compare::Json::object())}});
+    worker::tell({{"measured", compare::as_json(measured, Json::object())}});
   } catch (const io::GeneratorError& e) {
     threw(usage, e.what());
   } catch (const io::InputError& e) {

@@ -22,6 +22,7 @@
 #include "compare/record.hpp"
 #include "compare/remarks.hpp"
 #include "compare/verdict.hpp"
+#include "core/range.hpp"
 #include "io/generators.hpp"
 #include "io/input_error.hpp"
 #include "lasolve/names.hpp"
@@ -85,7 +86,7 @@ void Sweep::run() {
     for (const compare::Size& size : before_->sizes)
       if (!is_asked_for(size.n)) sizes.push_back(size.n);
   std::sort(sizes.begin(), sizes.end());
-  const bool all_are_there = std::all_of(sizes.begin(), sizes.end(), [&](std::int64_t n) { return find_before(n); });
+  const bool all_are_there = all_of(sizes, [&](std::int64_t n) { return find_before(n); });
   if (request_.verify && !all_are_there) try_backends();
   Progress progress("comparing", request_.quiet);
   double work = 0, done = 0;
@@ -134,8 +135,7 @@ std::vector<Row> Sweep::measure(std::int64_t n, compare::Size& size, const std::
 /// What a plugin kernel does may end the process. A matrix that comes through a pipe comes once, and to this one.
 std::vector<Row> Sweep::measure_contestants(std::int64_t n, compare::Size& size,
                                             const std::function<void(double)>& say) {
-  const bool own = std::any_of(contestants_.begin(), contestants_.end(),
-                               [](const Contestant& c) { return is_plugin(c.name) && c.fault.empty(); });
+  const bool own = any_of(contestants_, [](const Contestant& c) { return is_plugin(c.name) && c.fault.empty(); });
   if (own && !worker::is_watched()) return run_size_in_worker(request_, contestants_, n, size, say);
   const Watch watch{.progress = say, .begins = [&](std::size_t c, std::int64_t n) {
                       worker::begin_run(contestants_[c].name, std::pow(double(n), 3) / 3);
@@ -197,9 +197,7 @@ void Sweep::draw_beside(Earlier other) {
   beside_ = std::move(other);
 }
 
-bool Sweep::is_asked_for(std::int64_t n) const {
-  return sizes_.front() == 0 || std::count(sizes_.begin(), sizes_.end(), n) > 0;
-}
+bool Sweep::is_asked_for(std::int64_t n) const { return sizes_.front() == 0 || contains(sizes_, n); }
 
 /// The first row that is asked for and was not measured, in words; empty: all were.
 std::string Sweep::lacking(std::int64_t n) const {
@@ -213,8 +211,8 @@ void Sweep::take_over_kernels(const Json& before) {
   for (const Json& was : before.value("own_kernels", Json::array())) {
     Json& here = environment_["own_kernels"];
     if (here.is_null()) here = Json::array();
-    const auto is = std::find_if(here.begin(), here.end(), [&](const Json& k) { return k["name"] == was["name"]; });
-    if (is == here.end()) {
+    const auto* const is = find_in(here, [&](const Json& k) { return k["name"] == was["name"]; });
+    if (!is) {
       here.push_back(was);
       continue;
     }
@@ -244,13 +242,11 @@ void Sweep::continue_with(Earlier before) {
 /// Rows of one size are measured together. Those of a size that is measured again would be gone, were they not asked for.
 void Sweep::refuse_to_lose(const compare::Size& size) const {
   for (const Row* row : before_->at(size.n)) {
-    const bool comes_again = std::any_of(contestants_.begin(), contestants_.end(),
-                                         [&](const Contestant& c) { return c.key(size.n) == row->key; });
+    const bool comes_again = any_of(contestants_, [&](const Contestant& c) { return c.key(size.n) == row->key; });
     if (!comes_again)
       throw UsageError(
           fmt::format("--resume: {0} has no {1} at n = {2}, so that all rows of this size are measured again, and {3} "
-                      "in {4} is not "
-                      "among them: name it as well, or another file",
+                      "in {4} is not among them: name it as well, or another file",
                       request_.json, lacking(size.n), size.n, row->key.gemm, row->key.precision));
   }
 }

@@ -8,18 +8,20 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <memory>
 #include <string_view>
 #include <vector>
 
 #include "cli/answer.hpp"
+#include "cli/engine/collective.hpp"
 #include "cli/engine/parts.hpp"
-#include "cli/engine/together.hpp"
+#include "core/cpu/copy_on_host.hpp"
 #include "core/cpu/limits.hpp"
+#include "core/module.hpp"
 #include "core/stopwatch.hpp"
 #include "engines/load.hpp"
 #include "engines/solve.hpp"
+#include "plugin/program.hpp"
 
 namespace lasolve::cli {
 
@@ -27,19 +29,14 @@ namespace {
 
 /// This process becomes mpirun, with the same command line but for --ranks.
 [[noreturn]] void become_mpirun(const Request& request) {
-  std::error_code error;
-  std::vector<std::string> words = {"mpirun", "-n", std::to_string(request.ranks),
-                                    std::filesystem::read_symlink("/proc/self/exe", error).string()};
+  std::vector<std::string> words = {"mpirun", "-n", std::to_string(request.ranks), this_program().string()};
   for (std::size_t k = 0; k < request.words.size(); ++k) {
     if (request.words[k] == "--ranks")
       ++k;  // and its value
     else if (!request.words[k].starts_with("--ranks="))
       words.push_back(request.words[k]);
   }
-  std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  execvp(pointers[0], pointers.data());
+  execvp("mpirun", plugin::argv_of(words).data());
   throw MachineError(
       fmt::format("mpirun cannot be started: {}; on Debian it is in the package openmpi-bin", std::strerror(errno)));
 }
@@ -52,23 +49,23 @@ int threads_for(const engines::Ranks& ranks, int asked) {
 
 /// Else each process would solve all of the system alone.
 void require_common_mpi(const engines::Engine& engine) {
-  const int told = engines::ranks_of_this_process();
-  if (told > 1 && engine.ranks().count == 1)
-    throw MachineError(fmt::format("{} processes were started, and {} knows of one: take the mpirun of that MPI", told,
-                                   engine.version()));
+  const int started = engines::ranks_of_this_process();
+  if (started > 1 && engine.ranks().count == 1)
+    throw MachineError(fmt::format("{} processes were started, and {} knows of one: take the mpirun of that MPI",
+                                   started, engine.version()));
 }
 
 int solve_on(engines::Engine& engine, Request request) {
-  const Together together(engine);
+  const Collective collective(engine);
   const engines::Ranks ranks = engine.ranks();
   request.options.threads = threads_for(ranks, request.options.threads);
   engine.use_threads(request.options.threads);
-  together.run_on_first([&] { require_outputs_writable(request); });
+  collective.run_on_first([&] { require_outputs_writable(request); });
   std::vector<std::string> notes;
   const Stopwatch reading;
   std::unique_ptr<const engines::PartOfA> A;
-  together.run([&] { A = std::make_unique<engines::PartOfA>(part_of_A(engine, together, request, notes)); });
-  const RightHandSides sides = right_hand_sides(engine, together, request, A->layout(), notes);
+  collective.run([&] { A = std::make_unique<engines::PartOfA>(part_of_A(engine, collective, request, notes)); });
+  const RightHandSides sides = right_hand_sides(engine, collective, request, A->layout(), notes);
   const double read_seconds = reading.seconds();
 
   engines::Distributed<double> X(engines::layout_of(ranks, A->n(), sides.count, A->layout().rows.block));
@@ -86,14 +83,13 @@ int solve_on(engines::Engine& engine, Request request) {
   Solutions solutions;
   const bool is_first = ranks.rank == 0;
   if (code == 0 && !(request.rhs.empty() && request.output.empty())) {
-    together.run_on_first([&] { solutions.X = Matrix<double>(A->n(), sides.count); });
+    collective.run_on_first([&] { solutions.X = Matrix<double>(A->n(), sides.count); });
     engines::for_strips(A->n(), sides.count, [&](std::int64_t first, std::int64_t count) {
       const Matrix<double> strip = engines::gathered(engine, X, first, count);
-      for (std::int64_t j = 0; is_first && j < count; ++j)
-        for (std::int64_t i = 0; i < A->n(); ++i) solutions.X(i, first + j) = strip(i, j);
+      if (is_first) copy_on_host<double>(strip, solutions.X.view().columns(first, count));
     });
   }
-  together.run_on_first([&] { say_and_write(request, {measured}, solutions, sides.is_vector, code); });
+  collective.run_on_first([&] { say_and_write(request, {measured}, solutions, sides.is_vector, code); });
   return code;
 }
 

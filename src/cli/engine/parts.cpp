@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "cli/problem.hpp"
+#include "core/cpu/copy_on_host.hpp"
 #include "core/sizes.hpp"
 #include "engines/solve.hpp"
 #include "io/sharing.hpp"
@@ -53,8 +54,8 @@ using LayoutFor = std::function<BlockCyclic(std::int64_t rows, std::int64_t cols
 /// The ranks, where they read A.
 class Readers final : public io::Sharing {
  public:
-  Readers(engines::Engine& engine, const Together& together, LayoutFor layout_for)
-      : engine_(engine), together_(together), layout_for_(std::move(layout_for)) {}
+  Readers(engines::Engine& engine, const Collective& collective, LayoutFor layout_for)
+      : engine_(engine), collective_(collective), layout_for_(std::move(layout_for)) {}
 
   const BlockCyclic& layout() const { return layout_; }
   int rank() const override { return engine_.ranks().rank; }
@@ -62,15 +63,11 @@ class Readers final : public io::Sharing {
   BlockCyclic part(std::int64_t rows, std::int64_t cols, const std::string& place) override {
     layout_ = layout_for_(rows, cols, place);
     meet();
-    const std::vector<double> all = told_by_all(double(rows));
-    if (const auto other = std::find_if(all.begin(), all.end(), [&](double n) { return n != all[0]; });
-        other != all.end())
-      throw io::InputError(
-          fmt::format("{}: error: expected one matrix on all machines, found {} rows for rank 0 and {} for rank {}",
-                      place, all[0], *other, other - all.begin()));
+    if (const std::string found = difference(rows, "rows"); !found.empty())
+      throw io::InputError(fmt::format("{}: error: expected one matrix on all machines, found {}", place, found));
     return layout_;
   }
-  void meet() override { together_.meet(); }
+  void meet() override { collective_.meet(); }
   void sum(std::span<double> numbers) override { engine_.sum(numbers); }
   std::vector<Bytes> exchanged(std::vector<Bytes> for_ranks) override {
     return engine_.exchanged(std::move(for_ranks));
@@ -78,7 +75,7 @@ class Readers final : public io::Sharing {
 
  private:
   engines::Engine& engine_;
-  const Together& together_;
+  const Collective& collective_;
   LayoutFor layout_for_;
   BlockCyclic layout_;
 };
@@ -121,7 +118,7 @@ BlockCyclic layout_of_A(const Ranks& ranks, std::int64_t most, const Request& re
   return layout;
 }
 
-engines::PartOfA part_of_A(engines::Engine& engine, const Together& together, const Request& request,
+engines::PartOfA part_of_A(engines::Engine& engine, const Collective& collective, const Request& request,
                            std::vector<std::string>& notes) {
   const LayoutFor layout_for = [&](std::int64_t rows, std::int64_t cols, const std::string& place) {
     return layout_of_A(engine.ranks(), engine.most_elements(), request, rows, cols, place);
@@ -130,7 +127,7 @@ engines::PartOfA part_of_A(engines::Engine& engine, const Together& together, co
   if (request.in_place) refuse_in_place();
   if (request.matrix == "-" || request.matrix.starts_with("-:"))
     throw UsageError("with --engine each rank reads its part of A, and standard input has one reader: give a file");
-  Readers readers(engine, together, layout_for);
+  Readers readers(engine, collective, layout_for);
   io::MatrixFile file = io::read_matrix(request.matrix, {.threads = Queue<Cpu>(request.options.threads).threads(),
                                                          .allow_nonfinite = request.options.allow_nonfinite,
                                                          .sharing = &readers});
@@ -140,12 +137,12 @@ engines::PartOfA part_of_A(engines::Engine& engine, const Together& together, co
   return {readers.layout(), std::move(file.matrix)};
 }
 
-RightHandSides right_hand_sides(engines::Engine& engine, const Together& together, const Request& request,
+RightHandSides right_hand_sides(engines::Engine& engine, const Collective& collective, const Request& request,
                                 const BlockCyclic& A, std::vector<std::string>& notes) {
   RightHandSides sides;
   if (request.rhs.empty()) return sides;
   Matrix<double> whole;
-  together.run_on_first([&] {
+  collective.run_on_first([&] {
     require_no_generator(request.rhs);
     io::MatrixFile file = io::read_matrix(request.rhs, {.allow_nonfinite = request.options.allow_nonfinite,
                                                         .format = request.format,
@@ -156,14 +153,12 @@ RightHandSides right_hand_sides(engines::Engine& engine, const Together& togethe
     whole = right_hand_sides(request, std::move(file), A.rows.length, notes);
     sides.count = whole.cols();
   });
-  together.share(sides.count), together.share(sides.is_vector);
+  collective.share(sides.count), collective.share(sides.is_vector);
   const std::int64_t n = A.rows.length;
   sides.B.emplace(engines::layout_of(engine.ranks(), n, sides.count, A.rows.block));
   engines::for_strips(n, sides.count, [&](std::int64_t first, std::int64_t count) {
     Matrix<double> strip(n, count, std::max<std::int64_t>(1, n));
-    if (engine.ranks().rank == 0)
-      for (std::int64_t j = 0; j < count; ++j)
-        for (std::int64_t i = 0; i < n; ++i) strip(i, j) = whole(i, first + j);
+    if (engine.ranks().rank == 0) copy_on_host<double>(whole.view().columns(first, count), strip.view());
     engine.broadcast(std::as_writable_bytes(std::span(strip.data(), std::size_t(n * count))), 0);
     engines::keep_own(strip, first, *sides.B);
   });

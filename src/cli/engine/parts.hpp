@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/engine/together.hpp"
+#include "cli/engine/collective.hpp"
 #include "cli/request.hpp"
 #include "engines/distributed.hpp"
 
@@ -23,9 +23,9 @@ BlockCyclic layout_of_A(const engines::Ranks&, std::int64_t most_elements, const
                         std::int64_t cols, const std::string& place);
 
 /// Of this rank; in what all ranks run together.
-engines::PartOfA part_of_A(engines::Engine&, const Together&, const Request&, std::vector<std::string>& notes);
+engines::PartOfA part_of_A(engines::Engine&, const Collective&, const Request&, std::vector<std::string>& notes);
 /// Rank 0 reads them, and the others get their parts of it.
-RightHandSides right_hand_sides(engines::Engine&, const Together&, const Request&, const BlockCyclic& A,
+RightHandSides right_hand_sides(engines::Engine&, const Collective&, const Request&, const BlockCyclic& A,
                                 std::vector<std::string>& notes);
 
 }  // namespace lasolve::cli

@@ -4,14 +4,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <sstream>
 
 #include "cli/commands.hpp"
 #include "cli/guide.hpp"
 #include "cli/print.hpp"
+#include "cli/problem.hpp"
 #include "cli/words.hpp"
 #include "core/device_properties.hpp"
+#include "core/range.hpp"
 #include "core/tuning.hpp"
 #include "io/generators.hpp"
 #include "io/io.hpp"
@@ -40,15 +41,12 @@ struct PlanRequest {
 
 void set_card(PlanRequest& r, const std::string& card) {
   if (card == "none") return;
-  const auto names = card_names();
-  if (std::find(names.begin(), names.end(), card) == names.end())
-    throw UsageError(
-        fmt::format("--card takes none, {}, not '{}'{}", fmt::join(names, ", "), card, did_you_mean(card, names)));
+  if (!contains(card_names(), card)) refuse_word("card", with_none(card_names()), card);
   r.card = card;
 }
 
 void set_lanes(PlanRequest& r, const std::string& lanes) {
-  if (lanes != "1" && lanes != "4") throw UsageError(fmt::format("--lanes takes 1 or 4, not '{}'", lanes));
+  if (lanes != "1" && lanes != "4") refuse_word("lanes", {"1", "4"}, lanes);
   r.lanes = lanes == "1" ? Lanes::one() : four_lanes;
 }
 
@@ -59,9 +57,7 @@ const Table<PlanRequest>& plan_table() {
       O("matrix", 'm', "MATRIX", "the same as the word MATRIX; only its size counts").to(&R::matrix),
       factorization_option<R>("auto: that of the first recipe").by("lu"),
       schedule_option<R>("").by("right-looking"),
-      O("precision", 0, "NAME", "fp64", words_of<Precision>(), "of the factors").to([](R& r, auto& word) {
-        r.options.precision = one_of<Precision>("precision", word);
-      }),
+      O("precision", 0, "NAME", "fp64", words_of<Precision>(), "of the factors").to(&Options::precision),
       O("rhs-columns", 0, "COUNT", "1", "right-hand sides, whose recipe is said as well").to([](R& r, auto& word) {
         r.nrhs = number<std::int64_t>("rhs-columns", word, 0);
       }),
@@ -112,8 +108,7 @@ PlanRequest parse(int argc, const char* const* argv) {
 }
 
 std::int64_t size_of(const std::string& matrix) {
-  std::error_code unknown;
-  if (!std::filesystem::exists(matrix, unknown) && io::Generator::is_meant_by(matrix)) return io::Generator(matrix).n();
+  if (is_generated(matrix)) return io::Generator(matrix).n();
   const io::MatrixFile file = io::read_matrix(matrix, {Queue<Cpu>().threads(), true, 8});
   if (file.matrix.rows() != file.matrix.cols())
     throw io::InputError(fmt::format("{}: error: expected a square matrix, found {} x {}", file.place,
@@ -140,7 +135,7 @@ DrawnPlan plan_for(const PlanRequest& r) {
   if (!in_steps || step >= by.widths.panel) step = 0;
   Plan plan = plan_of(first.method, first.schedule, by);
   const auto is_wide = [&](const Task& t) { return t.type->picture == TaskType::panel && t.C.n > step; };
-  if (std::any_of(plan.tasks.begin(), plan.tasks.end(), is_wide)) step = 0;  // the schedule knows no steps
+  if (any_of(plan.tasks, is_wide)) step = 0;  // the schedule knows no steps
   const int cards = std::max(r.cards, int(r.options.cards.size()));
   if (!r.card.empty()) {
     Capabilities can = capabilities_of(device, tuning, computed_in(first.precision.storage), by.n);

@@ -9,7 +9,7 @@
 
 namespace lasolve::cli {
 
-/// A plan, and what is told of it.
+/// A plan, and what is printed of it.
 struct DrawnPlan {
   Plan plan;
   Waits waits;

@@ -157,7 +157,7 @@ std::string as_json(const DrawnPlan& drawn) {
                       {"n", plan.n},
                       {"block_size", drawn.widths.panel},
                       {"step", drawn.widths.step > 0 ? Json(drawn.widths.step) : Json(nullptr)},
-                      {"card", drawn.card.empty() ? Json(nullptr) : Json(drawn.card)},
+                      {"card", or_null(drawn.card)},
                       {"recipes", recipes_as_json(drawn.recipes)},
                       {"solve_recipe", solve_recipe_as_json(drawn.solve)},
                       {"flops", flops_of(plan)},

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "cli/plan/plan.hpp"
+#include "core/range.hpp"
 #include "lasolve/names.hpp"
 #include "solvers/method.hpp"
 
@@ -71,8 +72,7 @@ class Picture {
     return top + height * double(column) / double(std::max<std::int64_t>(1, plan_.n));
   }
   bool has(const char* kind) const {
-    return std::any_of(plan_.tasks.begin(), plan_.tasks.end(),
-                       [&](const Task& task) { return std::string(class_of(task)) == kind; });
+    return any_of(plan_.tasks, [&](const Task& task) { return std::string(class_of(task)) == kind; });
   }
   bool is_bulk(const Task& task) const { return !plan_.lanes.single() && task.lane.rank <= plan_.lanes.bulk.rank; }
 
@@ -94,8 +94,7 @@ class Picture {
         ".ground {{ fill: #ffffff }} text {{ fill: #222222 }} .grid {{ stroke: #8886; stroke-width: 0.5 }} .frame {{ "
         "fill: none; stroke: #888 }}\n"
         ".panel {{ fill: #d03a2b }} .interchange {{ fill: #8a8f94 }} .solve {{ fill: #e59a16 }} .update {{ fill: "
-        "#2471a3 "
-        "}}\n"
+        "#2471a3 }}\n"
         ".arrive {{ fill: #2a9d5c }} .bulk {{ fill-opacity: 0.45 }}\n"
         "@media (prefers-color-scheme: dark) {{ .ground {{ fill: #14181d }} text {{ fill: #dddddd }} .update {{ fill: "
         "#4aa3df }} .panel {{ fill: #ff6b5a }} }}\n"
@@ -166,8 +165,7 @@ class Picture {
       say(left, bottom_ - 28, "start", "while the bulk of the update before it goes on: red beside pale blue.");
     say(left, bottom_ - 10, "start",
         "A model, not a measurement: an operation takes 16 times as long in a panel as in an update, and lanes do not "
-        "slow "
-        "each other.",
+        "slow each other.",
         " font-size=\"12\" opacity=\"0.8\"");
   }
 

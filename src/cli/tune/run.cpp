@@ -230,10 +230,9 @@ void remark_on(const std::vector<TuneResult>& all, std::vector<std::string>& rem
     remarks.push_back(
         fmt::format("the time ran out before all was tried, for {}; --within allows more", list_of(cut_off)));
   if (busy > much)
-    remarks.push_back(
-        fmt::format("other programs kept up to {:.1f} processors busy meanwhile: what is a little faster "
-                    "may not have been found",
-                    busy));
+    remarks.push_back(fmt::format(
+        "other programs kept up to {:.1f} processors busy meanwhile: what is a little faster may not have been found",
+        busy));
 }
 
 }  // namespace
@@ -253,7 +252,7 @@ tuned::Entry TuneResult::entry() const {
   return e;
 }
 
-TuneResults tune(const TuneRequest& request, const std::function<void(const TuneResult&)>& heard) {
+TuneResults tune(const TuneRequest& request, const std::function<void(const TuneResult&)>& on_result) {
   TuneResults results;
   std::vector<Backends> backends;
   for (const Precision p : request.precisions) backends.push_back(backends_in(request, p, results));
@@ -269,7 +268,7 @@ TuneResults tune(const TuneRequest& request, const std::function<void(const Tune
     clock.begin(item);
     results.all.push_back(result_of(request, item, clock, progress));
     clock.end();
-    heard(results.all.back());
+    on_result(results.all.back());
   }
   remark_on(results.all, results.remarks);
   return results;

@@ -39,8 +39,8 @@ struct TuneResults {
   bool a_backend_is_wrong = false;
 };
 
-/// Tries the backends, each in a process of its own, and then settings: the sizes in ascending order. `heard` gets each result as it
+/// Tries the backends, each in a process of its own, and then settings: the sizes in ascending order. `on_result` gets each result as it
 /// is made. Throws UsageError where the default backend does not offer a precision.
-TuneResults tune(const TuneRequest&, const std::function<void(const TuneResult&)>& heard);
+TuneResults tune(const TuneRequest&, const std::function<void(const TuneResult&)>& on_result);
 
 }  // namespace lasolve::cli

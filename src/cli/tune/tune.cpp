@@ -12,6 +12,7 @@
 #include "cli/tuning.hpp"
 #include "cli/words.hpp"
 #include "compare/tables.hpp"
+#include "core/range.hpp"
 #include "io/destination.hpp"
 #include "io/output_file.hpp"
 #include "lasolve/names.hpp"
@@ -35,8 +36,8 @@ const Table<TuneRequest>& tune_table() {
           .to([](R& r, auto& word) { r.precisions = precisions_of(word); }),
       O("factorization", 'f', "METHODS", "lu,cholesky", {"lu", "cholesky"}, "or both").to([](R& r, auto& list) {
         for (const auto& word : split(list))
-          if (const Method m = one_of<Method>("factorization", word, {Method::lu, Method::cholesky});
-              std::count(r.methods.begin(), r.methods.end(), m) == 0)
+          if (const Method m = enumerator_of<Method>("factorization", {"lu", "cholesky"}, word);
+              !contains(r.methods, m))
             r.methods.push_back(m);
       }),
       threads_option<R>("cores of the host to use; what is found is for as many"),
@@ -107,7 +108,7 @@ Json object(const TuneResult& r) {
     for (const tuned::TimedSetting& t : step.timed) {
       Json timed_setting = tuned::as_json(t.setting);
       timed_setting["seconds"] = t.seconds.empty() ? Json(nullptr) : Json(bench::spread_of(t.seconds).median);
-      timed_setting["failure"] = t.failure.empty() ? Json(nullptr) : Json(t.failure);
+      timed_setting["failure"] = or_null(t.failure);
       timed_setting["seconds_of_runs"] = t.seconds;
       timed.push_back(timed_setting);
     }

@@ -14,7 +14,7 @@ namespace lasolve {
 
 static constexpr const char* names[] = {"x86-64", "x86-64-v3", "x86-64-v4"};
 
-/// Of what the compiler was told that it may use.
+/// Of the instructions that the compiler may use.
 int levels_that_run() {
   const auto all = [](auto... have) { return (have && ...); };
 #define HAS(feature) bool(__builtin_cpu_supports(feature))

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/cpu/limits.hpp"
-#include "core/cpu/told_sanitizer.hpp"
+#include "core/cpu/tsan_order.hpp"
 #include "core/memory_sources.hpp"
 #include "core/sizes.hpp"
 #include "lasolve/matrix.hpp"

@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "core/cpu/pool_threads.hpp"
-#include "core/cpu/told_sanitizer.hpp"
+#include "core/cpu/tsan_order.hpp"
 #include "core/process.hpp"
 
 namespace lasolve {

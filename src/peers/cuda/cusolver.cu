@@ -63,13 +63,13 @@ struct Session {
   Session() {
     CUDA_CHECK(library().create(&handle));
     CUDA_CHECK(library().create_params(&params));
-    CUDA_CHECK(cudaMallocHost(&told, 2 * sizeof(int)));
+    CUDA_CHECK(cudaMallocHost(&info_on_host, 2 * sizeof(int)));
   }
   static Session& one() {
     static Session made;
     return made;
   }
-  /// What is called from now on is enqueued there; the queue is told that it is given work.
+  /// What is called from now on is enqueued there, and the queue knows that it is given work.
   void enqueue_on(Queue<Cuda>& q) {
     const cudaStream_t before = std::exchange(stream, q.stream());
     if (stream != before) CUDA_CHECK(library().set_stream(handle, stream));
@@ -78,7 +78,7 @@ struct Session {
   cusolverDnHandle_t handle = nullptr;
   cusolverDnParams_t params = nullptr;
   cudaStream_t stream = nullptr;
-  int* told = nullptr;  // what came of a factorization, and of a solve
+  int* info_on_host = nullptr;  // what came of a factorization, and of a solve
 };
 
 template <class T>
@@ -119,9 +119,9 @@ class OfCuSolver final : public Solver<T, Cuda> {
                            type, X.data(), X.ld(), info_.data() + 1));
   }
   bool finish() override {
-    CUDA_CHECK(cudaMemcpyAsync(its_.told, info_.data(), 2 * sizeof(int), cudaMemcpyDeviceToHost, q_.stream()));
+    CUDA_CHECK(cudaMemcpyAsync(its_.info_on_host, info_.data(), 2 * sizeof(int), cudaMemcpyDeviceToHost, q_.stream()));
     CUDA_CHECK(cudaStreamSynchronize(q_.stream()));
-    return its_.told[0] == 0 && its_.told[1] == 0;
+    return its_.info_on_host[0] == 0 && its_.info_on_host[1] == 0;
   }
 
  private:

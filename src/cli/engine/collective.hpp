@@ -14,9 +14,9 @@ struct Ended {
   int code;
 };
 
-class Together {
+class Collective {
  public:
-  explicit Together(engines::Engine& engine) : engine_(engine) {}
+  explicit Collective(engines::Engine& engine) : engine_(engine) {}
 
   /// f() on each rank, which waits for others where they meet() alone. Where it throws on some, the message of the first of them is said
   /// by rank 0, and Ended is thrown on all: where f() ends, or in meet().

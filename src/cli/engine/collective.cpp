@@ -1,4 +1,4 @@
-#include "cli/engine/together.hpp"
+#include "cli/engine/collective.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 
 namespace lasolve::cli {
 
-void Together::end_where_any(const std::optional<Failure>& failure) const {
+void Collective::end_where_any(const std::optional<Failure>& failure) const {
   const engines::Ranks ranks = engine_.ranks();
   std::vector<double> failed(std::size_t(ranks.count), 0.0);
   failed[std::size_t(ranks.rank)] = failure ? 1 : 0;

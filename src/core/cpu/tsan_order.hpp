@@ -1,4 +1,4 @@
-// What ThreadSanitizer is told of, where it is in the process: it does not see atomic operations of a library that was compiled without
+// Order that ThreadSanitizer is informed of, where it is in the process: it does not see atomic operations of a library that was compiled without
 // it, and would take what they order for races, in copies that it sees.
 #pragma once
 
