@@ -17,6 +17,7 @@ find_library(SCALAPACK_LIBRARY NAMES scalapack-openmpi scalapack)
 if(NOT SCALAPACK_LIBRARY)
   return()  # before MPI is looked for, which takes seconds; the tool says what is needed where the engine is asked for
 endif()
+set(MPI_CXX_SKIP_MPICXX ON)  # the interface of C serves: nothing is compiled to look for another
 find_package(MPI QUIET COMPONENTS CXX)
 if(NOT MPI_CXX_FOUND)
   return()
@@ -27,7 +28,7 @@ file(CONFIGURE OUTPUT ${module_map} CONTENT "{ global: lasolve_make_engine_*; lo
 add_library(${module} MODULE engines/scalapack/module.cpp)
 target_include_directories(${module} PRIVATE include src ${CMAKE_CURRENT_SOURCE_DIR})
 target_include_directories(${module} SYSTEM PRIVATE ${MPI_CXX_INCLUDE_DIRS})
-target_compile_definitions(${module} PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)  # the interface of C serves
+target_compile_definitions(${module} PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
 target_link_libraries(${module} PRIVATE lasolve_options ${SCALAPACK_LIBRARY} ${MPI_CXX_LIBRARIES})
 target_compile_options(${module} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>)
 target_link_options(${module} PRIVATE LINKER:--version-script=${module_map})

@@ -39,10 +39,11 @@ every_allocation() {
   fi
   read -r count <count
   step=$((samples == 0 ? 1 : (count + samples - 1) / samples))
-  # A sample that begins elsewhere for each command line, so that all together see much of what they share.
+  # A sample that begins elsewhere for each command line, so that all together see much of what they share. In it one allocation fails,
+  # or all from it on, in turns.
   for ((k = samples == 0 ? 1 : 1 + (started++ * 7) % step; k <= count; k += step)); do
-    try "$k" "$@"
-    try "$k+" "$@"
+    if ((samples == 0 || ++tried % 2 == 1)); then try "$k" "$@"; fi
+    if ((samples == 0 || tried % 2 == 0)); then try "$k+" "$@"; fi
   done
   echo "$count allocations: lasolve $*"
 }
@@ -51,7 +52,7 @@ sparsely() {
   local samples=$(((samples + 3) / 4)) # 0 stays: every one
   every_allocation "$@"
 }
-started=0
+started=0 tried=0
 
 "$lasolve" generate uniform:n=150 --output in/a.mtx
 "$lasolve" generate spd:n=200 --output in/s.npy

@@ -21,7 +21,10 @@ done < <(grep -E '^`[^`]*`, yours, [0-9]+ lines:$' "$page")
 
 # shellcheck disable=SC2317 # it is called by eval
 lasolve() {
-  [ "$1" != compare ] || set -- "${@/256,512/64,100}" --repeat 10
+  if [ "$1" = compare ]; then
+    set -- "${@/256,512/64,100}" --repeat 10
+    set -- "${@/%512/100}"
+  fi
   "$tool" "$@"
 }
 followed=0

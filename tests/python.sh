@@ -19,7 +19,7 @@ mkdir -p "$folder"
 log=$folder/log
 if ! cmp -s "$sources/python/requirements.txt" "$venv/requirements.txt"; then
   python3 -m venv "$venv" >"$log" 2>&1 || skip "python3 -m venv fails: install python3-venv"
-  "$python" -m pip install -q --disable-pip-version-check --retries 1 -r "$sources/python/requirements.txt" >"$log" 2>&1 ||
+  "$python" -m pip install -q --no-compile --disable-pip-version-check --retries 1 -r "$sources/python/requirements.txt" >"$log" 2>&1 ||
     skip "pip cannot install python/requirements.txt: $(tail -n 1 "$log")"
   cp "$sources/python/requirements.txt" "$venv"
 fi

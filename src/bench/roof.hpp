@@ -1,6 +1,8 @@
 // What a device can do at most.
 #pragma once
 
+#include <algorithm>
+
 #include "bench/operands.hpp"
 #include "core/choose.hpp"
 
@@ -29,29 +31,35 @@ double seconds_of_copy(Queue<Cpu>& q, Matrix<char>& to, const Matrix<char>& from
 inline void fill(Queue<Cuda>& q, Matrix<char, Cuda>& memory) { fill_zero(q, memory.data(), memory.bytes()); }
 void fill(Queue<Cpu>& q, Matrix<char>& memory);
 
+/// The least seconds of five runs, behind one that is not counted; of two or more, where these take half a second.
+template <class Run>
+double least_seconds(Run run) {
+  run();
+  double least = run(), spent = least;
+  for (int runs = 1; runs < 2 || (runs < 5 && spent < 0.5); ++runs) {
+    const double s = run();
+    least = std::min(least, s);
+    spent += s;
+  }
+  return least;
+}
+
 /// The best of a kernel at a large square product, and of a copy, reads and writes counted.
 template <Precision P, class Space>
 Roof measure_roof(Queue<Space>& q, const Queue<Cpu>& host, const GemmKernel<P, Space>& kernel) {
   using Large = LargeEnough<Space>;
-  constexpr int runs = 5;
   const Product large = square(Large::product);
-  std::vector<double> products, copies;
-  Flush flush;
+  double product = 0;
   {
+    Flush flush;
     Operands<P, Space> there(q, random_operands<P>(host, large), large);
-    for (int run = -1; run < runs; ++run) {
-      const double s = seconds_in_place(q, flush, kernel, large, there);
-      if (run >= 0) products.push_back(s);
-    }
+    product = least_seconds([&] { return seconds_in_place(q, flush, kernel, large, there); });
   }
   constexpr std::int64_t columns = 64;
   Matrix<char, Space> from(Large::copied_bytes / columns, columns), to(Large::copied_bytes / columns, columns);
   fill(q, from);
-  for (int run = -1; run < runs; ++run) {
-    const double s = seconds_of_copy(q, to, from);
-    if (run >= 0) copies.push_back(s);
-  }
-  return {large.flops() / spread_of(products).least, 2.0 * double(Large::copied_bytes) / spread_of(copies).least};
+  const double copy = least_seconds([&] { return seconds_of_copy(q, to, from); });
+  return {large.flops() / product, 2.0 * double(Large::copied_bytes) / copy};
 }
 
 /// That of a device with the backend that is chosen there by default, for products in a precision; nothing where it does not offer
