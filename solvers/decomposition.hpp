@@ -60,11 +60,15 @@ class DecompositionIn final : public Decomposition<T, Space> {
       };
     const auto plan = plan_on<F>(q, by, n_);
     buffers_.emplace(plan->plan);
-    execute(*plan, q, Workpiece<F, Space>{gemm_, values_.view(), pivots(), supply, *buffers_, on_trial_}, clock);
+    execute(*plan, q, Workpiece<F, Space>{gemm_, values_.view(), pivots(), supply, *buffers_, by.pivoting, on_trial_},
+            clock);
     q.phase(Phase::other);
     if constexpr (is_narrow) convert<F>(q, values_.view(), narrow_.view());
   }
   Fetched<Ending> ending(Queue<Space>& q) override { return ending_of<F>(q, std::as_const(values_).view(), status()); }
+  std::optional<Fetched<LargestOfFactors>> largest(Queue<Space>& q) override {
+    return largest_of_factors<F>(q, std::as_const(values_).view());
+  }
   void release_workspace() override {
     if constexpr (is_narrow) values_ = {};
   }

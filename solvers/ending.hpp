@@ -10,6 +10,11 @@ struct Ending {
   double least = 0, most = 0;   ///< magnitude on the diagonal of the factors; 0 of an empty matrix
 };
 
+/// The largest magnitudes below the diagonal of factors, which is in L, and on or above it, in U; NaN where there is one.
+struct LargestOfFactors {
+  double of_L = 0, of_U = 0;
+};
+
 /// The smallest pivot as a part of the largest, where pivots are this power of what is on the diagonal.
 inline double range_of_pivots(double least, double most, int power) {
   const double range = least / most;

@@ -30,8 +30,7 @@ struct Sized {
 
 struct MethodRecord {
   Method method;
-  const char* name;         ///< "LU"
-  const char* description;  ///< "LU with partial pivoting"
+  const char* name;  ///< "LU"
   std::span<const MethodSchedule> schedules;
 
   /// A = Aᵀ with a positive diagonal is required, and one triangle is factored. Else all of A counts.

@@ -62,6 +62,18 @@ bool is_faster_coarse(const Options& o, const Problem& problem, const Means& mea
          problem.n >= means.tuning->refined_from && (means.has_coarse || means.offers(Precision::fp32));
 }
 
+Pivoting pivoting_of(Method method, const Options& o) {
+  if (!record_of(method).has_pivots) return Pivoting::none;
+  return o.pivoting == Pivoting::automatic ? Pivoting::partial : o.pivoting;
+}
+
+/// An automatic method may become one that has pivots.
+bool has_pivoting(const Options& o) {
+  if (o.pivoting == Pivoting::automatic) return true;
+  const bool has_pivots = o.factorization == Method::automatic || record_of(o.factorization).has_pivots;
+  return has_pivots == (o.pivoting != Pivoting::none);
+}
+
 bool has_schedule(Method method, const Options& options) {
   return options.schedule == Schedule::automatic || is_offered(method, options.schedule);
 }
@@ -71,6 +83,9 @@ void require_offered(const Options& options, const Problem& problem, const Means
   const Method method = options.factorization == Method::automatic ? Method::lu : options.factorization;
   require(!problem.is_complex || (!record_of(method).is_symmetric && options.triangle == Uplo::both),
           "complex matrices are given whole, and factored by LU: there is no method for Hermitian ones yet");
+  require(has_pivoting(options), "this method has no such pivoting; without interchanges LU is lu-nopivot");
+  require(options.pivoting != Pivoting::tournament || means.device.kind != Device::cuda,
+          "tournaments for pivots are played on the CPU: there is no kernel of CUDA for them yet");
   require(has_schedule(method, options), "this schedule is not offered for this method");
   if (!r.by_coarse && !means.offers(r.precision.products))
     require(false, does_not_offer(means.backend, means.device, r.precision.products).c_str());
@@ -132,6 +147,7 @@ void plan(Recipe& r, const Options& options, const Problem& problem, const Means
                : out                           ? Schedule::left_looking   // writes each block column once
                : r.arrives                     ? Schedule::left_looking
                                                : method.default_schedule(t, r.quick_products);
+  r.pivoting = pivoting_of(r.method, options);
   r.mirrors = options.triangle == Uplo::upper || (options.triangle == Uplo::lower && !method.is_symmetric);
   r.as_it_comes = r.arrives && r.schedule == Schedule::left_looking && !r.mirrors;  // rows come last
   r.widths = r.executor == Executor::leaf ? Widths{.panel = std::max<std::int64_t>(1, problem.n)}
@@ -147,7 +163,7 @@ void plan(Recipe& r, const Options& options, const Problem& problem, const Means
 bool goes_by_leaf(const Options& o, const Problem& problem, const Means& means) {
   return means.fits_a_leaf && means.offers(problem.element) && o.block_size == 0 && o.schedule == Schedule::automatic &&
          !is_asked_for(o.refine) && !o.bounds && o.accuracy == 0 && !o.history && o.residual == Residual::working &&
-         o.equilibrate != Wanted::on && o.storage == Precision::automatic &&
+         o.equilibrate != Wanted::on && o.storage == Precision::automatic && o.pivoting != Pivoting::tournament &&
          (o.precision == Precision::automatic || o.precision == problem.element);
 }
 
@@ -261,13 +277,18 @@ Recipes resolve(const Options& o, const Problem& problem, const Means& means) {
   Recipes recipes;
   recipes.add(r);
   r.symmetry = Symmetry::given, r.arrives = false;
-  const auto add = [&] {
+  const auto add = [&](bool by_tournament = false) {
     plan(r, o, problem, means);
+    if (r.pivoting == Pivoting::tournament && !by_tournament) r.pivoting = Pivoting::partial;
     recipes.add(r);
+    return r.pivoting;
   };
-  if (r.executor != Executor::leaf && !r.in_place) add();  // of a scaled A
+  if (r.executor != Executor::leaf && !r.in_place) add();  // of a scaled A, by partial pivoting
   const Method first = r.method;
-  if (o.factorization == Method::automatic && first == Method::cholesky) r.method = Method::lu, add();
+  if (o.factorization == Method::automatic && first == Method::cholesky) {
+    r.method = Method::lu;
+    if (add(true) == Pivoting::tournament) add();
+  }
   if (const Precision of_A = problem.element; r.is_coarse() && r.refines() && means.offers(of_A)) {
     r.precision = solve_precision(of_A, Precision::automatic, of_A), r.by_coarse = r.quick_products = false;
     r.condition = when_estimated(r, o, problem.n);
@@ -282,10 +303,12 @@ std::optional<Recipe> Recipes::after(const Recipe& tried, Reason why) const {
   for (const Recipe& next : *this) {
     const bool other_method = next.method != tried.method,
                other_precision = next.precision.name != tried.precision.name;
-    const bool fits = why == Reason::not_positive_definite
-                          ? tried.method == Method::cholesky && other_method && !other_precision
-                      : why == Reason::too_coarse ? tried.is_coarse() && other_precision && !other_method
-                                                  : !other_method && !other_precision;
+    const bool fits =
+        why == Reason::not_positive_definite ? tried.method == Method::cholesky && other_method && !other_precision
+        : why == Reason::elements_grew ? tried.pivoting == Pivoting::tournament && next.pivoting == Pivoting::partial &&
+                                             !other_method && !other_precision
+        : why == Reason::too_coarse ? tried.is_coarse() && other_precision && !other_method
+                                    : !other_method && !other_precision;
     if (!fits || &next == all_.data()) continue;
     Recipe found = next;
     found.scales_up = tried.scales_up || why == Reason::too_small;

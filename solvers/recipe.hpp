@@ -87,6 +87,7 @@ struct Recipe {
   Device device = {};
   CardList cards = {};  ///< of that kind
   Method method = Method::automatic;
+  Pivoting pivoting = Pivoting::none;
   Schedule schedule = Schedule::automatic;
   Widths widths = {};
   SolvePrecision precision = {};  ///< its residual is not automatic
@@ -135,6 +136,7 @@ struct Recipe {
 enum class Reason : std::uint8_t {
   not_positive_definite,  ///< nor, perhaps, symmetric
   too_coarse,             ///< the factorization failed, or refinement stalled, in a precision coarser than A
+  elements_grew,          ///< too much with a tournament for the pivots, or solutions did not become good
   too_small,              ///< A is, to compute with: 2^e A is factored
   badly_scaled            ///< its rows or columns are of very different size
 };
@@ -166,7 +168,7 @@ class Recipes {
   }
 
   union {
-    std::array<Recipe, 5> all_;  // a small system has no time to set those that it has not got
+    std::array<Recipe, 6> all_;  // a small system has no time to set those that it has not got
   };
   std::size_t count_ = 0;
 };

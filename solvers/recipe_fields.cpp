@@ -34,6 +34,7 @@ template <>
 struct Names<Reason> {
   static constexpr Name<Reason> all[] = {{Reason::not_positive_definite, "not_positive_definite"},
                                          {Reason::too_coarse, "too_coarse"},
+                                         {Reason::elements_grew, "elements_grew"},
                                          {Reason::too_small, "too_small"},
                                          {Reason::badly_scaled, "badly_scaled"}};
 };
@@ -73,6 +74,8 @@ Value found_out(R r) {
 constexpr RecipeField<Recipe> fields[] = {
     {"device", "cpu, or cuda:INDEX, or several of one kind: cuda:0,1", names_of_devices, ""},
     {"factorization", "the method", [](R r) { return word_of(r.method); }, "{}"},
+    {"pivoting", "tournament; null: partial, or of a method that has none",
+     [](R r) { return r.pivoting == Pivoting::tournament ? word_of(r.pivoting) : Value(); }, "{} pivoting"},
     {"schedule", "the order of the steps", [](R r) { return word_of(r.schedule); }, "{}"},
     {"executor",
      "plan: tasks on the queues of the device; leaf: all at once; cards: tasks on several devices; out_of_core: block "

@@ -20,7 +20,8 @@ struct Workpiece {
   Pivots<Space> pivots;            // of a method without interchanges `zero` alone counts: where it failed
   const Supply<T, Space>& supply;  // where the plan is of a matrix that arrives
   Buffers<T, Space>& buffers;
-  bool on_trial = false;  // it may be known to have failed before it begins; then A may be left as it is
+  Pivoting pivoting = Pivoting::none;  // of its panels
+  bool on_trial = false;               // it may be known to have failed before it begins; then A may be left as it is
   std::span<const Workpiece> cards = {};  // of a plan of several, what each works on
 
   MatrixView<T, Space> at(const Block& b) const { return A.block(b.i, b.j, b.m, b.n); }

@@ -107,6 +107,7 @@ TEST_P(Misuse, refuses_what_is_no_enumerator) {
   };
   complains("Options::device", [](Options& o) { o.device.kind = Device::Kind(3); });
   complains("Options::factorization", [](Options& o) { o.factorization = Method(77); });
+  complains("Options::pivoting", [](Options& o) { o.pivoting = Pivoting(-1); });
   complains("Options::triangle", [](Options& o) { o.triangle = Uplo(-1); });
   complains("Options::precision", [](Options& o) { o.precision = Precision(6); });
   complains("Options::refine", [](Options& o) { o.refine = Refine(4); });

@@ -194,6 +194,7 @@ TEST(Recipes, tell_all_that_is_decided) {
       [](Recipe& r) { r.cards.count = 2, r.cards.indices[1] = 1; },
       [](Recipe& r) { r.executor = Executor::cards; },
       [](Recipe& r) { r.method = Method::lu; },
+      [](Recipe& r) { r.pivoting = Pivoting::tournament; },
       [](Recipe& r) { r.schedule = Schedule::recursive; },
       [](Recipe& r) { r.widths.panel = 8; },
       [](Recipe& r) { r.widths.step = 8; },

@@ -15,18 +15,18 @@ namespace {
 /// f(each member); does not compile where a report has others.
 template <class F>
 void for_each_member(Report& r, F f) {
-  auto& [outcome, n, nrhs, device, gemm, cards, products_of, small_below, method, precision, storage, products,
-         residual, extra_residuals, equilibration, refine, schedule, block_size, threads, phases, factor_seconds,
-         solve_seconds, total_seconds, factor_gflops, backward_error, hpl_residual, forward_error, rcond,
-         rcond_of_scaled_rows, rcond_of_scaled_columns, digits, growth, forward_error_bound,
+  auto& [outcome, n, nrhs, device, gemm, cards, products_of, small_below, method, pivoting, precision, storage,
+         products, residual, extra_residuals, equilibration, refine, schedule, block_size, threads, phases,
+         factor_seconds, solve_seconds, total_seconds, factor_gflops, backward_error, hpl_residual, forward_error,
+         rcond, rcond_of_scaled_rows, rcond_of_scaled_columns, digits, growth, largest_multiplier, forward_error_bound,
          componentwise_backward_error, refine_iterations, gmres_steps, refinement_residuals, residual_history, notes] =
       r;
   const auto each = [&](auto&... member) { (f(member), ...); };
-  each(outcome, n, nrhs, device, gemm, cards, products_of, small_below, method, precision, storage, products, residual,
-       extra_residuals, equilibration, refine, schedule, block_size, threads, phases, factor_seconds, solve_seconds,
-       total_seconds, factor_gflops, backward_error, hpl_residual, forward_error, rcond, rcond_of_scaled_rows,
-       rcond_of_scaled_columns, digits, growth, forward_error_bound, componentwise_backward_error, refine_iterations,
-       gmres_steps, refinement_residuals, residual_history, notes);
+  each(outcome, n, nrhs, device, gemm, cards, products_of, small_below, method, pivoting, precision, storage, products,
+       residual, extra_residuals, equilibration, refine, schedule, block_size, threads, phases, factor_seconds,
+       solve_seconds, total_seconds, factor_gflops, backward_error, hpl_residual, forward_error, rcond,
+       rcond_of_scaled_rows, rcond_of_scaled_columns, digits, growth, largest_multiplier, forward_error_bound,
+       componentwise_backward_error, refine_iterations, gmres_steps, refinement_residuals, residual_history, notes);
 }
 
 void change(Outcome& outcome) { outcome = {Outcome::singular, 3}; }
@@ -150,8 +150,8 @@ void expect_same_from_c(const System& system, bool condition, const char* precis
   lasolve_dsolve(n, 1, system.A.data(), n, system.b.data(), n, x.data(), n, &options, &told);
   const auto& [size, outcome, message, at, order, nrhs, device, gemm, method, its_precision, schedule, block_size,
                factor_seconds, solve_seconds, total_seconds, backward_error, hpl_residual, rcond, digits,
-               refine_iterations, notes, gmres_steps, forward_error_bound, componentwise_backward_error,
-               equilibration] = told;
+               refine_iterations, notes, gmres_steps, forward_error_bound, componentwise_backward_error, equilibration,
+               pivoting, growth, largest_multiplier] = told;
   const Report r = solve(column_major(system.A, n, n), system.b, x,
                          {.device = {Device::cpu}, .precision = *parse<Precision>(precision), .condition = condition});
   const auto same = [&](const char* field, const auto& member) { expect_same(r, field, member); };
@@ -163,6 +163,7 @@ void expect_same_from_c(const System& system, bool condition, const char* precis
   same("refine_iterations", refine_iterations), same("notes", notes);
   same("gmres_steps", gmres_steps), same("forward_error_bound", forward_error_bound);
   same("componentwise_backward_error", componentwise_backward_error), same("equilibration", equilibration);
+  same("pivoting", pivoting), same("growth", growth), same("largest_multiplier", largest_multiplier);
 }
 
 TEST(ReportFields, are_what_the_report_of_C_holds) {

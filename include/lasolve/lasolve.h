@@ -108,11 +108,12 @@ typedef struct lasolve_options {
   int equilibrate;      /* 1: scale rows and columns by powers of two; 0: where a solution fails; -1: never */
   lasolve_int
       device_memory; /* bytes of the device's memory that a system may take; 0: all that is free but 1 GiB. More stays on the host */
+  const char* pivoting; /* of lu: "auto", "partial", "tournament" */
 } lasolve_options;
 #define LASOLVE_OPTIONS_INIT                                                                                       \
   {                                                                                                                \
     sizeof(lasolve_options), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, LASOLVE_HOST, NULL, \
-        NULL, NULL, NULL, NULL, 0, 0, NULL, 0.0, 0, NULL, 0, 0                                                     \
+        NULL, NULL, NULL, NULL, 0, 0, NULL, 0.0, 0, NULL, 0, 0, NULL                                               \
   }
 
 /* What a call did. After LASOLVE_MISUSE, _MACHINE, _INTERNAL and _STOPPED only message is there, which is lasolve_last_error(): other
@@ -138,11 +139,14 @@ typedef struct lasolve_report {
   double forward_error_bound; /* of |x - x'| / |x'|, norms of largest elements; NaN unless bounds asks for it */
   double componentwise_backward_error; /* max of |b - A x'| over |A||x'| + |b|, element by element */
   const char* equilibration;           /* what of A was scaled: "none", "rows", "columns", "both" */
+  const char* pivoting;                /* "none", "partial" or "tournament" */
+  double growth;             /* max|U| / max|A| of an LU, with tournament pivoting, or where a check failed at first */
+  double largest_multiplier; /* max|L| of an LU by tournament pivoting */
 } lasolve_report;
 #define LASOLVE_REPORT_INIT                                                                                          \
   {                                                                                                                  \
     sizeof(lasolve_report), NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, \
-        0, NULL, 0, 0.0, 0.0, NULL                                                                                   \
+        0, NULL, 0, 0.0, 0.0, NULL, NULL, 0.0, 0.0                                                                   \
   }
 
 /* P A = L U or A = L L^T: factored once, solves many right-hand sides. Solves with one factorization come one after the other,

@@ -65,6 +65,9 @@ struct Options {
   /// automatic: Cholesky if A has a positive diagonal and is symmetric but for roundoff, |aᵢⱼ − aⱼᵢ| ≤ 8 u √(aᵢᵢ aⱼⱼ), else LU.
   /// cholesky factors one triangle only: whether A is symmetric is then the caller's word.
   Method factorization = Method::automatic;
+  /// How LU finds its pivots. automatic: partial. tournament, on the CPU: bands of rows name candidates. Where elements grow too much with that, or
+  /// a refinement stalls, pivoting is partial next. Other methods have none.
+  Pivoting pivoting = Pivoting::automatic;
   /// lower, upper: A is symmetric by the caller's word, and this triangle of it is there. The other one is never read, not for
   /// checks either, and may hold anything. automatic is then Cholesky, and LU of the whole symmetric matrix where that fails.
   /// both: all of A is there; Cholesky factors the lower triangle, and the check of a solution reads all of A.
@@ -167,6 +170,7 @@ struct [[nodiscard]] Report {
   std::vector<ProductsOf> products_of;
   double small_below = 0;
   Method method = Method::automatic;           ///< that was used
+  Pivoting pivoting = Pivoting::automatic;     ///< of it
   Precision precision = Precision::automatic;  ///< in which it was solved: see solve_precisions
   /// What the factors that gave the answer were stored in, what products were computed in, and what residuals were.
   Precision storage = Precision::automatic, products = Precision::automatic, residual = Precision::automatic;
@@ -197,8 +201,10 @@ struct [[nodiscard]] Report {
   /// largest component: of x, or, where columns are scaled, of y. With r < u the outcome is ill_conditioned. None of a solution that
   /// is not accurate.
   std::optional<double> digits;
-  /// max|uᵢⱼ| / max|aᵢⱼ| of an LU, where a solution failed its check, if only before it was refined.
+  /// max|uᵢⱼ| / max|aᵢⱼ| of an LU by tournament pivoting, and where a solution failed its check, if only before it was refined.
   std::optional<double> growth;
+  /// max|lᵢⱼ| of an LU by tournament pivoting: 1 with partial pivoting, and here a little more.
+  std::optional<double> largest_multiplier;
   /// A bound of ‖x − x̂‖∞ / ‖x̂‖∞ for the worst right-hand side: ‖|A⁻¹| (|r| + (n + 1) u (|A||x̂| + |b|))‖∞ / ‖x̂‖∞, from an estimate of that
   /// norm. None unless Options::bounds asks for it, where a check did not pass, and where no digit is certain.
   std::optional<double> forward_error_bound;

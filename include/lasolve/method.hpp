@@ -1,4 +1,4 @@
-// How a matrix is factored, and in which order its blocks are walked: two tables, from which enumerators and words come.
+// How a matrix is factored, how LU finds its pivots, and in which order blocks are walked: tables from which enumerators and words come.
 #pragma once
 
 #include "lasolve/cpp20.hpp"
@@ -7,11 +7,18 @@ namespace lasolve {
 inline namespace LASOLVE_ABI {
 
 /// X(enumerator, word, class): a method adds one line here, and a folder solvers/ENUMERATOR/ in which method.hpp declares the class.
-/// lu: P A = L U with partial pivoting; cholesky: A = L Lᵀ; lu_nopivot: A = L U without interchanges, of a diagonally dominant A.
+/// lu: P A = L U with row interchanges; cholesky: A = L Lᵀ; lu_nopivot: A = L U without interchanges, of a diagonally dominant A.
 #define LASOLVE_METHODS(X)          \
   X(lu, "lu", Lu)                   \
   X(cholesky, "cholesky", Cholesky) \
   X(lu_nopivot, "lu-nopivot", LuNopivot)
+
+/// X(enumerator, word): how LU interchanges rows. none: of methods that do not. partial: the pivot is the largest entry of its column.
+/// tournament: blocks of rows name candidates for the pivots of some columns at a time, which play against each other.
+#define LASOLVE_PIVOTINGS(X) \
+  X(none, "none")            \
+  X(partial, "partial")      \
+  X(tournament, "tournament")
 
 /// X(enumerator, word): a schedule adds one line here, and one to the schedules of each method that has it.
 /// right_looking: each panel updates all that is behind it; left_looking: each block column is updated with all before it when
@@ -24,6 +31,7 @@ inline namespace LASOLVE_ABI {
 
 #define LASOLVE_ENUMERATOR(enumerator, ...) enumerator,
 enum class Method { automatic, LASOLVE_METHODS(LASOLVE_ENUMERATOR) };
+enum class Pivoting { automatic, LASOLVE_PIVOTINGS(LASOLVE_ENUMERATOR) };
 enum class Schedule { automatic, LASOLVE_SCHEDULES(LASOLVE_ENUMERATOR) };
 #undef LASOLVE_ENUMERATOR
 

@@ -58,6 +58,12 @@ struct Names<Schedule> {
 #undef LASOLVE_NAME
 };
 template <>
+struct Names<Pivoting> {
+#define LASOLVE_NAME(enumerator, word) {Pivoting::enumerator, word},
+  static constexpr Name<Pivoting> all[] = {{Pivoting::automatic, "auto"}, LASOLVE_PIVOTINGS(LASOLVE_NAME)};
+#undef LASOLVE_NAME
+};
+template <>
 struct Names<Uplo> {
   static constexpr Name<Uplo> all[] = {{Uplo::both, "both"}, {Uplo::lower, "lower"}, {Uplo::upper, "upper"}};
 };

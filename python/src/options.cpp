@@ -109,6 +109,7 @@ const Keyword table[] = {
     LASOLVE_MEMBER(precision),
     LASOLVE_MEMBER(accuracy),
     LASOLVE_MEMBER(factorization),
+    LASOLVE_MEMBER(pivoting),
     LASOLVE_MEMBER(triangle),
     LASOLVE_MEMBER(storage),
     LASOLVE_MEMBER(refine),

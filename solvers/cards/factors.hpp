@@ -83,7 +83,7 @@ class DecompositionOnCards final : public Decomposition<T, Cpu> {
   Fetched<MatrixFacts> take_on_trial(Queue<Cpu>&, MatrixView<const T>) override { refuse(); }
   void mirror_triangle(Queue<Cpu>&, Uplo) override { refuse(); }
 
-  void factor(Queue<Cpu>& q, const Recipe&, const Arriving<T, Cpu>*, TaskClock<Cpu>*) override {
+  void factor(Queue<Cpu>& q, const Recipe& by, const Arriving<T, Cpu>*, TaskClock<Cpu>*) override {
     q.finish();  // the times are those of the cards
     std::vector<Queue<Space>*> queues;
     std::vector<Workpiece<F, Space>> of;
@@ -92,7 +92,7 @@ class DecompositionOnCards final : public Decomposition<T, Cpu> {
     for (int card = 0; card < cards_.count(); ++card) {
       Part& part = parts_[std::size_t(card)];
       queues.push_back(&cards_.queue(card));
-      of.push_back({gemm(card), part.values.view(), pivots_of(card), nothing_arrives, *part.buffers});
+      of.push_back({gemm(card), part.values.view(), pivots_of(card), nothing_arrives, *part.buffers, by.pivoting});
     }
     const std::vector<Workpiece<F, Space>> all = of;
     for (Workpiece<F, Space>& its : of) its.cards = all;

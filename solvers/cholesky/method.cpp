@@ -58,7 +58,6 @@ Widths widths_of_cholesky(const Tuning& t, const Sized& of) {
 const MethodRecord Cholesky::record = {
     .method = Method::cholesky,
     .name = "Cholesky",
-    .description = "Cholesky",
     .schedules = schedules_of_cholesky,
     .is_symmetric = true,
     .is_dominant = false,

@@ -88,13 +88,14 @@ concept HasKernels = requires(Queue<Space>& q, const Gemm<T, Space>& gemm, Matri
                               MatrixView<const T, Space> X, Pivots<Space> pivots, Minors<Space> minors,
                               Triangle<T, Space> tri, std::int64_t n) {
   // P A = L U of a panel, m × n with m ≥ n, with its rows interchanged.
-  panel_lu(q, gemm, A, pivots);
+  panel_lu(q, gemm, A, pivots, Pivoting::partial);
   // A ← P A, with the interchanges of a panel, or with those that were combined. Row 0 of A is row pivots.start.
   interchange_rows(q, A, pivots, Resource::pivots);
   // A ← P X, or Pᵀ X, with all of a finished factorization. A may be X.
   permute_rows(q, X, A, pivots, false);
   // How that ended.
   { ending_of(q, X, pivots.zero) } -> std::convertible_to<Fetched<Ending>>;
+  { largest_of_factors(q, X) } -> std::convertible_to<Fetched<LargestOfFactors>>;
   // [A11; A21] = [L11; L21] L11ᵀ, with at most so many columns. The first minor that is not positive is written down.
   { cholesky_leaf_columns(q, A) } -> std::convertible_to<std::int64_t>;
   panel_cholesky_leaf(q, gemm, A, minors);

@@ -42,6 +42,7 @@ inline void require_enumerators(const Options& options) {
   require(options.device_memory >= 0, "Options::device_memory is negative");
   require(options.device_memory == 0 || options.cards.size() < 2, "Options::device_memory is of one device");
   require_enumerator(options.factorization, "Options::factorization");
+  require_enumerator(options.pivoting, "Options::pivoting");
   require_enumerator(options.triangle, "Options::triangle");
   require_enumerator(options.precision, "Options::precision");
   require_enumerator(options.storage, "Options::storage");

@@ -12,12 +12,14 @@ void write_report(Report& r, const Recipe& by, Facts&& of) {
   r.n = of.n, r.device = std::move(of.device), r.gemm = std::move(of.gemm), r.threads = of.threads;
   r.cards = std::move(of.cards);
   r.products_of = std::move(of.products_of), r.small_below = of.small_below;
-  r.method = by.method, r.refine = by.refine, r.schedule = by.schedule, r.block_size = by.block_size();
+  r.method = by.method, r.pivoting = by.pivoting, r.refine = by.refine, r.schedule = by.schedule,
+  r.block_size = by.block_size();
   r.precision = by.precision.name, r.storage = by.precision.storage;
   r.products = by.precision.products, r.residual = by.precision.residual;
   r.phases = of.times.phases, r.total_seconds = of.times.total_seconds, r.factor_seconds = of.factor_seconds;
   r.factor_gflops = of.outcome.ok() ? record_of(by.method).flops(double(of.n)) * 1e-9 / of.factor_seconds : 0;
   r.equilibration = of.equilibration;
+  r.growth = of.growth, r.largest_multiplier = of.largest_multiplier;
   r.rcond = of.rcond;
   r.digits = of.rcond ? std::optional(trusted_digits(*of.rcond, by.roundoff_of_solutions())) : std::nullopt;
   r.notes = std::move(of.notes);
@@ -35,7 +37,7 @@ void write_solve(Report& r, SolveFacts&& of) {
   r.digits.reset();
   if (r.rcond && (of.outcome.ok() || of.outcome.kind == Outcome::ill_conditioned))
     r.digits = trusted_digits(of.rcond_that_counts(*r.rcond), of.roundoff);
-  r.growth = of.growth;
+  if (of.growth) r.growth = of.growth;
   r.forward_error_bound = of.forward_error_bound;
   r.componentwise_backward_error = of.componentwise_backward_error;
   r.refine_iterations = of.refine_iterations, r.gmres_steps = of.gmres_steps,

@@ -75,7 +75,7 @@ class Factoring {
       if (const auto finer = after(made.recipe, Reason::too_coarse)) {
         made.factors.reset();
         const std::string why = in + ", " + made.facts.outcome.message();
-        made = fallen_back(*finer, std::move(made.facts), why);
+        made = fallen_back(made.recipe, *finer, std::move(made.facts), why);
       } else {
         made.facts.notes.push_back("this was found " + in + ", which is coarser than A");
       }
@@ -105,10 +105,10 @@ class Factoring {
     return {};
   }
 
-  /// Factors in the precision of A, given what is known of coarser ones.
-  Factored fallen_back(const Recipe& finer, Facts facts, const std::string& why) {
-    facts.notes.push_back(why + ": " + name_of(finer.precision.name) + " factors were used instead");
-    return factored(finer, std::move(facts));
+  /// Factors in the precision of A, or by partial pivoting, given what is known of those that were tried.
+  Factored fallen_back(const Recipe& tried, const Recipe& next, Facts facts, const std::string& why) {
+    facts.notes.push_back(why + ": " + used_instead(tried, next));
+    return factored(next, std::move(facts));
   }
 
  private:
@@ -167,7 +167,7 @@ class Factoring {
   Factored factored(const Recipe& by, Facts&& facts, const Await<Space>& await = {}) {
     const std::int64_t n = A.order();
     tell_recipe(recipes_, by);
-    facts.rcond = {};
+    facts.rcond = {}, facts.growth = {}, facts.largest_multiplier = {};
     q_.phase(Phase::other);
     Scales scales = scales_for(by, facts);
     facts.equilibration = by.scales_up || by.equilibrates ? scales.kind() : Equilibration::none;
@@ -196,6 +196,13 @@ class Factoring {
     const std::optional<Recipe> instead = after(by, Reason::not_positive_definite);
     const std::string why = in_vain || !instead ? "" : why_in_vain(by, facts.outcome);
     facts.times.take(q_);
+    if (facts.outcome.ok() && by.pivoting == Pivoting::tournament && !in_place()) {
+      measure_growth(*factors, facts);
+      if (const auto partial = after(by, Reason::elements_grew); partial && has_grown(by, facts)) {
+        factors.reset();
+        return fallen_back(by, *partial, std::move(facts), elements_grew(*facts.growth, *facts.largest_multiplier));
+      }
+    }
     if (!in_vain && why.empty()) return {by, std::move(facts), std::move(factors)};
     if (in_place()) {
       facts.notes.push_back("A was overwritten, so that LU could not be tried; ask for LU by name");
@@ -204,6 +211,25 @@ class Factoring {
     if (!why.empty()) facts.notes.push_back(lu_was_used(why));
     factors.reset();
     return factored(*instead, std::move(facts));
+  }
+
+  /// Of factors by a tournament, whose pivots need not be the largest elements of their columns.
+  void measure_growth(Decomposition<T, Space>& factors, Facts& facts) {
+    q_.phase(Phase::check);
+    auto fetched = factors.largest(q_);
+    if (!fetched) return;
+    const Scales& by = factors.scales();
+    const bool at_once = A.is_whole() && by.rows.empty() && by.columns.empty();
+    const double of_A =
+        at_once ? std::ldexp(A.largest_element(q_), by.exponent) : largest_scaled<T>(q_, A.with(Op::none), by);
+    const LargestOfFactors most = **fetched;
+    facts.growth = most.of_U / of_A, facts.largest_multiplier = most.of_L;
+    facts.times.take(q_);
+  }
+  /// Whether so much that half of the digits of the factors may be lost, and some.
+  static bool has_grown(const Recipe& by, const Facts& facts) {
+    const double most = 4 / std::sqrt(by.precision.unit_roundoff());
+    return facts.growth && *facts.growth * std::max(1.0, *facts.largest_multiplier) > most;
   }
 
   int exponent_of_A() { return exponent_of_subnormal<T>(A.norm(q_, op_of_norm())); }

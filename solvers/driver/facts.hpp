@@ -22,6 +22,7 @@ struct Facts {
   std::vector<CardReport> cards = {};
   Times times = {};
   double factor_seconds = 0;
+  std::optional<double> growth = {}, largest_multiplier = {};
   double range_of_pivots = 1;  ///< the smallest as a part of the largest
   std::optional<double> rcond = {};
   Equilibration equilibration = Equilibration::none;

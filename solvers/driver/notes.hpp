@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "lasolve/names.hpp"
 #include "solvers/driver/facts.hpp"
 #include "solvers/factors.hpp"
 
@@ -51,6 +52,23 @@ inline std::string scaled_as_subnormal(int exponent) {
 inline std::string rows_and_columns_were_scaled(const Outcome& failed) {
   return (failed.ok() ? "a solution failed" : failed.message()) +
          ": rows and columns, which are of very different size, were scaled by powers of two";
+}
+
+/// By the next recipe.
+inline std::string used_instead(const Recipe& tried, const Recipe& next) {
+  const bool finer = tried.precision.name != next.precision.name;
+  return (finer ? std::string(name_of(next.precision.name)) + " factors were" : "partial pivoting was") +
+         " used instead";
+}
+
+/// Of a tournament for pivots, after which partial pivoting is tried.
+inline std::string elements_grew(double growth, double largest_multiplier) {
+  char text[160];
+  std::snprintf(
+      text, sizeof text,
+      "by a tournament for pivots elements of U grew %.1e times as large as those of A, and those of L to %.1e", growth,
+      largest_multiplier);
+  return text;
 }
 
 /// Where a solution failed its check because elements grew, and what was done then.

@@ -60,7 +60,7 @@ class Solver {
     const Settled settled(q_);
     TrianglesOf<T, Space> triangles(q_, gemm_, made_, [&]() -> std::optional<Factored> {
       const auto finer = factoring_.after(made_.recipe, Reason::too_coarse);
-      return finer ? std::optional(factoring_.fallen_back(*finer, made_.facts, "")) : std::nullopt;
+      return finer ? std::optional(factoring_.fallen_back(made_.recipe, *finer, made_.facts, "")) : std::nullopt;
     });
     use(triangles);
     q_.take_times();
@@ -124,13 +124,22 @@ class Solver {
       q_.phase(Phase::check);
       require_finite_sides(*column_norms<T>(q_, B));  // before anything follows from them
     }
-    if (const auto finer = refined.converged() ? std::nullopt : factoring_.after(made_.recipe, Reason::too_coarse)) {
-      replaced = factoring_.fallen_back(
-          *finer, made_.facts, std::string("refinement in ") + name_of(made_.recipe.precision.name) + " stalled");
+    for (const Reason why : {Reason::elements_grew, Reason::too_coarse}) {
+      const Factored& stalled = replaced ? *replaced : made_;
+      const auto next = refined.converged() ? std::nullopt : factoring_.after(stalled.recipe, why);
+      if (!next) continue;
+      const std::string in = name_of(stalled.recipe.precision.name);
+      replaced = replaced_by(*next, replaced, "refinement in " + in + " stalled");
       if (replaced->facts.outcome.ok()) refined = solve_with(*replaced, B, X, op);
     }
     SolveFacts facts = judged(replaced ? *replaced : made_, by, std::move(refined), B, X, op,
                               replaced || !made_.recipe.refines() ? std::nullopt : std::optional(refining));
+    if (const auto partial = factoring_.after((replaced ? *replaced : made_).recipe, Reason::elements_grew);
+        partial && facts.outcome.kind == Outcome::inaccurate) {
+      replaced = replaced_by(*partial, replaced, "a solution failed its check");
+      facts = judged(*replaced, by, replaced->facts.outcome.ok() ? solve_with(*replaced, B, X, op) : Refinement(), B, X,
+                     op);
+    }
     const Factored& tried = replaced ? *replaced : made_;
     if (recipe_.reads_A_again() && tried.facts.outcome.ok() && !facts.outcome.ok()) {  // else A may be gone
       if (std::optional<Factored> scaled = factoring_.equilibrated(tried)) {
@@ -149,6 +158,15 @@ class Solver {
     if (replaced) made_ = std::move(*replaced);  // only now, when nothing can throw
     if (anew) std::swap(report_, *anew);
     return report;
+  }
+
+  /// Factors by the next recipe, in the place of those that replaced the first, or beside these.
+  Factored replaced_by(const Recipe& next, std::optional<Factored>& replaced, const std::string& why) {
+    const Factored& tried = replaced ? *replaced : made_;
+    const Recipe recipe = tried.recipe;
+    Facts facts = tried.facts;
+    replaced.reset();
+    return factoring_.fallen_back(recipe, next, std::move(facts), why);
   }
 
   /// What is to be said of X, which was solved for with these factors. `refining`: the wall time until it was refined.

@@ -44,7 +44,6 @@ Widths widths_of_lu(const Tuning& t, const Sized& of) {
 const MethodRecord Lu::record = {
     .method = Method::lu,
     .name = "LU",
-    .description = "LU with partial pivoting",
     .schedules = schedules_of_lu,
     .is_symmetric = false,
     .is_dominant = false,

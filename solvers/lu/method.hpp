@@ -1,4 +1,4 @@
-// LU: P A = L U with partial pivoting. What its tasks do, and what its factors are applied by, over primitives of a device.
+// LU: P A = L U with row interchanges. What its tasks do, and what its factors are applied by, over primitives of a device.
 #pragma once
 
 #include "solvers/lu/tasks.hpp"
@@ -17,8 +17,8 @@ struct Lu {
   static void perform(Queue<Space>& q, const Task& task, const Workpiece<T, Space>& of) {
     const auto C = of.at(task.C);
     const auto p = of.pivots.block(task.interchanges.i, task.interchanges.m);
-    if (task.is(lu_task::panel)) return panel_lu(q, of.gemm, C, p);  // P [A11; A21] = [L11; L21] U11
-    if (task.is(lu_task::interchange))                               // [A12; A22] ← P [A12; A22]
+    if (task.is(lu_task::panel)) return panel_lu(q, of.gemm, C, p, of.pivoting);  // P [A11; A21] = [L11; L21] U11
+    if (task.is(lu_task::interchange))                                            // [A12; A22] ← P [A12; A22]
       return interchange_rows(q, C, p, task.interchanges.of);
     if (task.is(lu_task::solve)) return trsm_left(q, of.gemm, lower_unit(of.at(task.L)), C);  // U12 = inv(L11) A12
     if (task.is(lu_task::update))                                                             // A22 ← A22 − L21 U12

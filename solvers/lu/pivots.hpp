@@ -1,4 +1,4 @@
-// What every device's LU shares, P A = L U with partial pivoting: where the interchanges are.
+// What every device's LU shares, P A = L U: where the interchanges are.
 #pragma once
 
 #include "solvers/flops.hpp"

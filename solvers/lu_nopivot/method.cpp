@@ -54,7 +54,6 @@ constexpr MethodSchedule schedules_without_pivots[] = {{Schedule::right_looking,
 const MethodRecord LuNopivot::record = {
     .method = Method::lu_nopivot,
     .name = "LU without interchanges",
-    .description = "LU without interchanges",
     .schedules = schedules_without_pivots,
     .is_symmetric = false,
     .is_dominant = true,

@@ -127,6 +127,7 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
   /// What the device keeps of a block column.
   struct Block {
     std::shared_ptr<const OrderedPlan> ordered;
+    Pivoting pivoting = Pivoting::none;
     std::vector<Range> interchanges;  // that are made at once, counted from the first row of the block column
     std::optional<Buffers<F, Space>> buffers;
     Matrix<std::int64_t, Space> notes;  // pivots, and in the last column where it failed
@@ -157,6 +158,7 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
   void plan_for(std::size_t b, const Recipe& by) {
     Block& its = blocks_[b];
     const std::int64_t columns = host_.columns(b).count(), rows = method_.has_pivots ? rows_below(b) : columns;
+    its.pivoting = by.pivoting;
     Capabilities can = capabilities_of<F>(q(), rows, by.quick_products);
     can.rows_of_L_at_the_end = false, can.far_columns = 0;
     const Blocking blocking{.n = columns, .widths = by.widths, .lanes = lanes_at(q()), .m = rows};
@@ -199,7 +201,7 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
     const Supply<F, Space> nothing_arrives;
     execute(*its.ordered, q(),
             Workpiece<F, Space>{gemm_, C.block(own.begin, 0, rows, own.count()), pivots_of(b), nothing_arrives,
-                                *its.buffers});
+                                *its.buffers, its.pivoting});
     if (const Range below{own.begin + rows, n_}; !below.empty()) {  // of a symmetric method: L21 = A21 inv(L11ᵀ)
       const auto L11 = lower(C.block(own.begin, 0, own.count(), own.count()));
       q().phase(Phase::trsm, double(own.count()) * double(own.count()) * double(below.count()));

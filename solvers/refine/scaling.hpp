@@ -42,15 +42,22 @@ void for_each_magnitude(Queue<Space>& q, const SystemMatrix<T, Space>& A, F f) {
   }
 }
 
+/// max|aᵢⱼ| of A as it was scaled.
+template <class T, class Space>
+double largest_scaled(Queue<Space>& q, const SystemMatrix<T, Space>& A, const Scales& by) {
+  double most = 0;
+  for_each_magnitude(
+      q, A, [&](std::int64_t i, std::int64_t j, double a) { most = larger(most, std::ldexp(a, int(by.of(i, j)))); });
+  return most;
+}
+
 /// max|uᵢⱼ| / max|aᵢⱼ| of A = L U, where A was scaled before.
 template <class F, class T, class Space>
 double growth(Queue<Space>& q, MatrixView<const F, Space> LU, const SystemMatrix<T, Space>& A, const Scales& by) {
-  double of_U = 0, of_A = 0;
+  double of_U = 0;
   for_each_magnitude<F, Space>(q, Symmetric<F, Space>(LU, Uplo::upper),
                                [&](auto, auto, double u) { of_U = larger(of_U, u); });
-  for_each_magnitude(
-      q, A, [&](std::int64_t i, std::int64_t j, double a) { of_A = larger(of_A, std::ldexp(a, int(by.of(i, j)))); });
-  return of_U / of_A;
+  return of_U / largest_scaled(q, A, by);
 }
 
 /// How op(A) x = b is looked at: as op(A) C y = b with x = C y, and each row in the size that it then has.

@@ -34,11 +34,11 @@ lasolve_report only(const char* message) {
   const double none = std::nan("");
   lasolve_report all{};
   for (const char** word : {&all.outcome, &all.device, &all.gemm, &all.method, &all.precision, &all.schedule,
-                            &all.notes, &all.equilibration})
+                            &all.notes, &all.equilibration, &all.pivoting})
     *word = "";
   for (double* number :
        {&all.factor_seconds, &all.solve_seconds, &all.total_seconds, &all.backward_error, &all.hpl_residual, &all.rcond,
-        &all.digits, &all.forward_error_bound, &all.componentwise_backward_error})
+        &all.digits, &all.forward_error_bound, &all.componentwise_backward_error, &all.growth, &all.largest_multiplier})
     *number = none;
   all.message = message;
   return all;
@@ -65,6 +65,7 @@ void fill(lasolve_report* to, const Report& r) {
   all.precision = name_of(r.precision);
   all.schedule = name_of(r.schedule);
   all.equilibration = name_of(r.equilibration);
+  all.pivoting = name_of(r.pivoting);
   all.block_size = r.block_size;
   all.factor_seconds = r.factor_seconds;
   all.solve_seconds = r.solve_seconds;
@@ -77,6 +78,8 @@ void fill(lasolve_report* to, const Report& r) {
   all.gmres_steps = r.gmres_steps;
   all.forward_error_bound = or_nan(r.forward_error_bound);
   all.componentwise_backward_error = or_nan(r.componentwise_backward_error);
+  all.growth = or_nan(r.growth);
+  all.largest_multiplier = or_nan(r.largest_multiplier);
   all.notes = said.notes.c_str();
   write(to, all);
 }

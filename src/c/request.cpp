@@ -80,6 +80,7 @@ Request::Request(const lasolve_options* from) : given(read(from, "lasolve_option
     options.device = devices->first, options.cards = devices->cards;
   }
   options.factorization = enumerator(given.method, Method::automatic, "the method");
+  options.pivoting = enumerator(given.pivoting, Pivoting::automatic, "the pivoting");
   options.triangle = enumerator(given.triangle, Uplo::both, "the triangle");
   options.precision = enumerator(given.precision, Precision::automatic, "the precision");
   options.storage = enumerator(given.storage, Precision::automatic, "the storage");

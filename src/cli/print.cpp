@@ -50,8 +50,10 @@ std::string about(const Subject& subject, const Report& r) {
   text += fmt::format("rhs         {}, {} column{}\n", subject.rhs, r.nrhs, r.nrhs == 1 ? "" : "s");
   if (r.block_size == 0 && !r.outcome.has_solution()) return text;  // nothing was factored
   const std::string steps = r.gmres_steps > 0 ? fmt::format(", {} steps", r.gmres_steps) : "";
-  text += fmt::format("method      {} in {}, {}, panels of at most {} columns, refinement {}{}\n",
-                      record_of(r.method).description, name_of(r.precision), name_of(r.schedule), r.block_size,
+  const std::string pivoting =
+      r.pivoting == Pivoting::none ? "" : fmt::format(" with {} pivoting", name_of(r.pivoting));
+  text += fmt::format("method      {}{} in {}, {}, panels of at most {} columns, refinement {}{}\n",
+                      record_of(r.method).name, pivoting, name_of(r.precision), name_of(r.schedule), r.block_size,
                       name_of(r.refine),
                       r.refine_iterations > 0 ? fmt::format(" ({} updates{})", r.refine_iterations, steps) : "");
   if (r.storage != r.products || r.storage != r.residual || r.extra_residuals)
@@ -101,6 +103,7 @@ std::string accuracy(const Report& r) {
          line_of(r, "componentwise_backward_error", " (|b - A x| over |A||x| + |b|, element by element)",
                  "componentwise") +
          line_of(r, "growth", " (the largest element of U over that of A)") +
+         line_of(r, "largest_multiplier", " (the largest element of L)", "multipliers") +
          line_of(r, "forward_error", " (the true answer is 1)") +
          line_of(r, "forward_error_bound", " (the forward error is at most that)", "error bound");
 }

@@ -91,6 +91,12 @@ OptionOf<R> factorization_option(const char* meaning) {
   return OptionOf<R>("factorization", 'f', "METHOD", "auto", words_of<Method>(), meaning).to(&Options::factorization);
 }
 template <class R>
+OptionOf<R> pivoting_option(const char* meaning) {
+  return OptionOf<R>("pivoting", 0, "KIND", "auto", words_of<Pivoting>(), meaning).to([](R& r, auto& word) {
+    r.options.pivoting = one_of<Pivoting>("pivoting", word);
+  });
+}
+template <class R>
 OptionOf<R> schedule_option(const char* meaning) {
   return OptionOf<R>("schedule", 's', "NAME", "auto", words_of<Schedule>(), meaning).to(&Options::schedule);
 }

@@ -114,6 +114,7 @@ constexpr ReportField all_fields[] = {
      of<small_below>},
     LASOLVE_MEMBER(products_of, "list", "with two backends: the calls and the operations of each"),
     {"factorization", "word", "lu, cholesky or lu-nopivot", of<&Report::method>},
+    LASOLVE_MEMBER(pivoting, "word", "none, partial or tournament"),
     LASOLVE_MEMBER(precision, "word", "in which the system was solved"),
     LASOLVE_MEMBER(storage, "word", "what the factors are stored in"),
     LASOLVE_MEMBER(products, "word", "what products are computed in"),
@@ -141,7 +142,9 @@ constexpr ReportField all_fields[] = {
     LASOLVE_MEMBER(digits, "number",
                    "of the solution that may be trusted, about; null where the solution is not accurate"),
     LASOLVE_MEMBER(growth, "number",
-                   "max|U| / max|A| of an LU, where a solution failed its check, if only before it was refined"),
+                   "max|U| / max|A| of an LU, with tournament pivoting, or where a solution failed its check, if only "
+                   "before it was refined"),
+    LASOLVE_MEMBER(largest_multiplier, "number", "max|L| of an LU by tournament pivoting"),
     LASOLVE_MEMBER(
         forward_error_bound, "number",
         "of |x - x'| / |x'| for the worst right-hand side; null where it was not asked for, or no digit is certain"),

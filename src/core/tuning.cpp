@@ -31,6 +31,7 @@ constexpr Tuning hopper = {
     .lu_first_panel_from = 6145,
     .lu_hidden_panels_of_first = 64,
     .lu_panel_multiprocessors = 40,
+    .lu_tournament_rows = 512,
     .lu_soon_columns = 128,
     .lu_interchange_L_late_from = 4097,
     .lu_far_columns_fp64 = 2048,
@@ -163,6 +164,7 @@ std::vector<TuningField> make_fields(std::span<const GemmBackend<Cpu>* const> of
   add(FIELD(work_worth_sharing), "operations", "the least that the cores of the host share", 0);
   add(FIELD(refined_from), "n", "the least where factors in fp32 are refined, if an accuracy is asked for", 0);
   place = Device::cpu;  // kernels of CUDA have theirs
+  add(FIELD(lu_tournament_rows), "rows", "the most of a band in a tournament for pivots");
   add(FIELD(lu_leaf), "columns", "the most of a panel that is factored without being halved");
   add(FIELD(lu_leaf_elements), "elements",
       "the most of a panel that is factored without being halved, if it has more columns", 0);

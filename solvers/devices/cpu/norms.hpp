@@ -265,6 +265,17 @@ Fetched<Ending> ending_of(Queue<Cpu>&, MatrixView<const T> factors, MatrixView<s
   return Ending{failed_at(0, 0), least, most};
 }
 
+template <class T>
+Fetched<LargestOfFactors> largest_of_factors(Queue<Cpu>&, MatrixView<const T> LU) {
+  LargestOfFactors most;
+  for (std::int64_t j = 0; j < LU.cols(); ++j) {
+    const std::int64_t in_U = std::min(j + 1, LU.rows());
+    most.of_U = larger(most.of_U, column_norm(LU.block(0, j, in_U, 1)));
+    most.of_L = larger(most.of_L, column_norm(LU.block(in_U, j, LU.rows() - in_U, 1)));
+  }
+  return most;
+}
+
 /// Whether rows i, … of columns j, … are those of columns i, … of rows j, … but for roundoff, for blocks of one cache line. Same bits are
 /// found without branches.
 template <class T>

@@ -275,6 +275,41 @@ Fetched<Ending> ending_of(Queue<Cuda>& q, MatrixView<const T, Cuda> factors, Mat
   return ending.fetched([](const std::vector<Ending>& one) { return one[0]; });
 }
 
+/// One block a column: maxima[j] and maxima[n + j] ← the largest magnitudes of it below the diagonal, and on or above it.
+template <class T>
+__global__ void __launch_bounds__(threads_a_block) maxima_of_factors(MatrixView<const T, Cuda> LU, double* maxima) {
+  __shared__ double best[2][threads_a_block / 32];
+  const std::int64_t j = blockIdx.x;
+  const T* const x = LU.data() + j * LU.ld();
+  double of_L = 0, of_U = 0;
+  for (std::int64_t i = threadIdx.x; i < LU.rows(); i += threads_a_block) {
+    double& most = i > j ? of_L : of_U;
+    most = larger(most, fabs(double(x[i])));
+  }
+  for (int half = 16; half > 0; half /= 2) {
+    of_L = larger(of_L, __shfl_xor_sync(~0u, of_L, half));
+    of_U = larger(of_U, __shfl_xor_sync(~0u, of_U, half));
+  }
+  if (threadIdx.x % 32 == 0) best[0][threadIdx.x / 32] = of_L, best[1][threadIdx.x / 32] = of_U;
+  __syncthreads();
+  if (threadIdx.x >= 2) return;
+  double most = 0;
+  for (const double one : best[threadIdx.x]) most = larger(most, one);
+  maxima[j + threadIdx.x * gridDim.x] = most;
+}
+
+template <class T>
+Fetched<LargestOfFactors> largest_of_factors(Queue<Cuda>& q, MatrixView<const T, Cuda> LU) {
+  if (LU.empty()) return LargestOfFactors();
+  const Results<double> maxima(q, 2 * LU.cols());
+  launch(q, maxima_of_factors<T>, unsigned(LU.cols()), threads_a_block, LU, maxima.data());
+  return maxima.fetched([](const std::vector<double>& all) {
+    const auto half = all.begin() + std::ptrdiff_t(all.size() / 2);
+    return LargestOfFactors{largest(std::vector<double>(all.begin(), half)),
+                            largest(std::vector<double>(half, all.end()))};
+  });
+}
+
 /// X(i, j) ← X(j, i) for i > j where the upper triangle is there, for i < j where the lower one is. X: n × n.
 template <class T>
 void mirror(Queue<Cuda>& q, MatrixView<T, Cuda> X, Uplo there) {

@@ -9,6 +9,7 @@
 #include "solvers/devices/cpu/leaves.hpp"
 #include "solvers/devices/cpu/rows.hpp"
 #include "solvers/devices/cpu/triangle.hpp"
+#include "solvers/lu/cpu/tournament.hpp"
 #include "solvers/lu/method.hpp"
 
 namespace lasolve {
@@ -72,22 +73,26 @@ void panel_lu_leaf(Queue<Cpu>& q, MatrixView<T> A, Pivots<Cpu> pivots) {
   }
 }
 
-/// P A = L U of a panel (m × n, m ≥ n), by halving its columns down to leaves.
+/// P A = L U of a panel (m × n, m ≥ n), by halving its columns down to leaves. Of those with few rows a tournament would be the same.
 /// Source: Toledo, "Locality of reference in LU decomposition with partial pivoting", SIMAX 1997.
 template <class T>
-void panel_lu(Queue<Cpu>& q, const Gemm<T, Cpu>& gemm, MatrixView<T> A, Pivots<Cpu> pivots) {
+void panel_lu(Queue<Cpu>& q, const Gemm<T, Cpu>& gemm, MatrixView<T> A, Pivots<Cpu> pivots, Pivoting by) {
   const std::int64_t m = A.rows(), n = A.cols(), leaf = panel_leaf_columns(q.tuning(), m);
-  if (n <= leaf) return panel_lu_leaf(q, A, pivots);
+  if (n <= leaf) {
+    const std::int64_t together = q.tuning().lu_tournament_rows;
+    if (by != Pivoting::tournament || m <= together) return panel_lu_leaf(q, A, pivots);
+    return panel_lu_leaf_by_tournament(q, A, pivots, together);
+  }
   const std::int64_t n1 = first_half(n, leaf), n2 = n - n1;
   const auto A1 = A.columns(0, n1), A2 = A.columns(n1, n2), A11 = A.block(0, 0, n1, n1), A12 = A.block(0, n1, n1, n2);
   const auto A21 = A.block(n1, 0, m - n1, n1), A22 = A.block(n1, n1, m - n1, n2);
   const auto p1 = pivots.block(0, n1), p2 = pivots.block(n1, n2);
 
-  panel_lu(q, gemm, A1, p1);                 // P [A11; A21] = [L11; L21] U11
+  panel_lu(q, gemm, A1, p1, by);             // P [A11; A21] = [L11; L21] U11
   interchange_rows(q, A2, p1);               // [A12; A22] ← P [A12; A22]
   trsm_left(q, gemm, lower_unit(A11), A12);  // U12 = inv(L11) A12
   gemm(q, T(-1), A21, A12, T(1), A22);       // A22 ← A22 − L21 U12
-  panel_lu(q, gemm, A22, p2);                // P A22 = L22 U22
+  panel_lu(q, gemm, A22, p2, by);            // P A22 = L22 U22
   interchange_rows(q, A21, p2);              // L21 ← P L21
 }
 

@@ -9,9 +9,9 @@
 
 namespace lasolve {
 
-/// P A = L U of a panel that one kernel factors, m × n, with its rows interchanged.
+/// P A = L U of a panel that one kernel factors, m × n, with its rows interchanged. There are no tournaments: resolve() refuses them.
 template <class T>
-void panel_lu(Queue<Cuda>& q, const Gemm<T, Cuda>&, MatrixView<T, Cuda> A, Pivots<Cuda> pivots) {
+void panel_lu(Queue<Cuda>& q, const Gemm<T, Cuda>&, MatrixView<T, Cuda> A, Pivots<Cuda> pivots, Pivoting) {
   factor_in_place<T>(q, {A, pivots, q.scratch<T>(PackedL11<T>::elements, 1).data()});  // nobody reads it
   interchange_rows(q, A, pivots, Resource::pivots);
 }

@@ -56,6 +56,7 @@ const Table<PlanRequest>& plan_table() {
   static const Table<R> all = {
       O("matrix", 'm', "MATRIX", "the same as the word MATRIX; only its size counts").to(&R::matrix),
       factorization_option<R>("auto: that of the first recipe").by("lu"),
+      pivoting_option<R>("of LU: which recipes follow"),
       schedule_option<R>("").by("right-looking"),
       O("precision", 0, "NAME", "fp64", words_of<Precision>(), "of the factors").to(&Options::precision),
       O("rhs-columns", 0, "COUNT", "1", "right-hand sides, whose recipe is said as well").to([](R& r, auto& word) {

@@ -92,7 +92,7 @@ std::string summary_of(const DrawnPlan& drawn) {
   std::map<std::string, std::pair<int, double>> kinds;
   for (const Task& task : plan.tasks) ++kinds[task.type->name].first, kinds[task.type->name].second += task.flops;
   std::string text =
-      fmt::format("plan        {}, {}, n = {}, panels of at most {} columns{}\n", record_of(plan.method).description,
+      fmt::format("plan        {}, {}, n = {}, panels of at most {} columns{}\n", record_of(plan.method).name,
                   lasolve::name_of(drawn.schedule), plan.n, drawn.widths.panel,
                   drawn.widths.step > 0 ? fmt::format(", in steps of {}", drawn.widths.step) : "");
   if (!drawn.card.empty())
