@@ -6,11 +6,17 @@
 # tests/levels.sh looks at the objects.
 include(CheckCXXCompilerFlag)
 set(LASOLVE_LEVELS one_level)
+set(several_levels OFF)
 if((LASOLVE_EACH_LEVEL OR NOT LASOLVE_NATIVE) AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$" AND CMAKE_SIZEOF_VOID_P EQUAL 8)
   check_cxx_compiler_flag(-march=x86-64-v4 LASOLVE_HAS_X86_LEVELS)
   if(LASOLVE_HAS_X86_LEVELS)
     set(LASOLVE_LEVELS x86_64 x86_64_v3 x86_64_v4)
-    target_compile_definitions(lasolve_options INTERFACE LASOLVE_X86_LEVELS)  # also of the drop-in and of tests, which have loops of the library
+    set(several_levels ON)
+    if(LASOLVE_NATIVE)  # for tests, which are compiled as those of a build for this machine
+      list(APPEND LASOLVE_LEVELS one_level)
+    else()  # also in the drop-in and in tests, which compile insides of the library again
+      target_compile_definitions(lasolve_options INTERFACE LASOLVE_X86_LEVELS)
+    endif()
   endif()
 endif()
 
