@@ -105,8 +105,7 @@ const Table<Request>& solve_table() {
           .to(&Options::precision),
       O("storage", 0, "TYPE", "auto", words_of(storages()),
         "of finished factors; auto: what they were computed in. fp16 and bf16, with --precision fp32, tf32, fp16 or "
-        "bf16, take "
-        "half of the memory")
+        "bf16, take half of the memory")
           .to(&Options::storage),
       O("refine", 'r', "METHOD", "auto", words_of<Refine>(),
         "auto: classical for factors coarser than fp64, and where elements grew so that a check fails; gmres where "

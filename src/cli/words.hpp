@@ -92,9 +92,7 @@ OptionOf<R> factorization_option(const char* meaning) {
 }
 template <class R>
 OptionOf<R> pivoting_option(const char* meaning) {
-  return OptionOf<R>("pivoting", 0, "KIND", "auto", words_of<Pivoting>(), meaning).to([](R& r, auto& word) {
-    r.options.pivoting = one_of<Pivoting>("pivoting", word);
-  });
+  return OptionOf<R>("pivoting", 0, "KIND", "auto", words_of<Pivoting>(), meaning).to(&Options::pivoting);
 }
 template <class R>
 OptionOf<R> schedule_option(const char* meaning) {
