@@ -37,7 +37,7 @@ foreach(source IN LISTS level_sources)
     if(name MATCHES "^(elimination|extra)$")
       list(APPEND options -ffp-contract=off)
     endif()
-    # It is for tests, which compile the solver's insides without levels. The library takes one of the others, which are looked at.
+    # In a build for this machine that level is for tests and the drop-in. The library takes one of the others, which are looked at.
     if(several_levels AND LASOLVE_SANITIZE AND level STREQUAL one_level)
       list(APPEND options -fno-sanitize=all)
     endif()

@@ -83,7 +83,9 @@ void require_offered(const Options& options, const Problem& problem, const Means
   const Method method = options.factorization == Method::automatic ? Method::lu : options.factorization;
   require(!problem.is_complex || (!record_of(method).is_symmetric && options.triangle == Uplo::both),
           "complex matrices are given whole, and factored by LU: there is no method for Hermitian ones yet");
-  require(has_pivoting(options), "this method has no such pivoting; without interchanges LU is lu-nopivot");
+  require(has_pivoting(options),
+          "the method has no such pivoting: LU has partial and tournament; LU without interchanges is the method "
+          "lu-nopivot");
   require(options.pivoting != Pivoting::tournament || means.device.kind != Device::cuda,
           "tournaments for pivots are played on the CPU: there is no kernel of CUDA for them yet");
   require(has_schedule(method, options), "this schedule is not offered for this method");

@@ -50,6 +50,7 @@ same() {
 "$lasolve" "$data/A.mtx" -b "$data/b.mtx" --device cpu -q -o one.txt
 ranks 4 0 passed "$data/A.mtx" -b "$data/b.mtx" -o several.txt
 also '4 ranks in a grid of 2 x 2'
+also 'LU with partial pivoting in fp64'
 once 'outcome'
 same one.txt several.txt
 "$lasolve" generate uniform:n=131,seed=3 -o A.npy
@@ -60,7 +61,7 @@ ranks 2 0 passed A.npy -b B3.txt -t --block-size 16 -o several.txt
 also '3 columns'
 same one.txt several.txt
 "$lasolve" generate spd:n=97 -o spd.mtx
-ranks 4 0 'method      Cholesky' spd.mtx --block-size 8 --json report.json
+ranks 4 0 'method      Cholesky in fp64' spd.mtx --block-size 8 --json report.json
 holds 'JSON lacks the engine' grep -q '"version": "ScaLAPACK [0-9.]* with ' report.json
 holds 'JSON lacks the block size' grep -q '"block_size": 8' report.json
 printf '%%%%MatrixMarket matrix coordinate real symmetric\n3 3 4\n1 1 4\n2 2 4\n3 3 4\n3 1 1\n' >few.mtx

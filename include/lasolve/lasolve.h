@@ -140,8 +140,8 @@ typedef struct lasolve_report {
   double componentwise_backward_error; /* max of |b - A x'| over |A||x'| + |b|, element by element */
   const char* equilibration;           /* what of A was scaled: "none", "rows", "columns", "both" */
   const char* pivoting;                /* "none", "partial" or "tournament" */
-  double growth;             /* max|U| / max|A| of an LU, with tournament pivoting, or where a check failed at first */
-  double largest_multiplier; /* max|L| of an LU by tournament pivoting */
+  double growth; /* max|U| / max|A| of an LU, with tournament pivoting, or where a check failed at first; else NaN */
+  double largest_multiplier; /* max|L| of an LU by tournament pivoting; else NaN */
 } lasolve_report;
 #define LASOLVE_REPORT_INIT                                                                                          \
   {                                                                                                                  \

@@ -196,7 +196,7 @@ class Factoring {
     const std::optional<Recipe> instead = after(by, Reason::not_positive_definite);
     const std::string why = in_vain || !instead ? "" : why_in_vain(by, facts.outcome);
     facts.times.take(q_);
-    if (facts.outcome.ok() && by.pivoting == Pivoting::tournament && !in_place()) {
+    if (facts.outcome.ok() && by.pivoting == Pivoting::tournament && !in_place() && A.order() > 0) {
       measure_growth(*factors, facts);
       if (const auto partial = after(by, Reason::elements_grew); partial && has_grown(by, facts)) {
         factors.reset();

@@ -94,8 +94,9 @@ const Table<Request>& solve_table() {
             if (word != "free") r.options.device_memory = number<std::int64_t>("device-memory", word, 1);
           }),
       factorization_option<Request>("auto: Cholesky if symmetric with a positive diagonal, else LU"),
-      pivoting_option<Request>("of LU; tournament, on the CPU: bands of rows name candidates, which play for the "
-                               "pivots of some columns at a time"),
+      pivoting_option<Request>(
+          "of LU; auto: partial; tournament, on the CPU: bands of rows name candidates, which play for the "
+          "pivots of some columns at a time"),
       O("triangle", 0, "PART", "both", words_of<Uplo>(),
         "which part of A is there; with one of them A is symmetric, and the other is not read")
           .to(&Options::triangle),

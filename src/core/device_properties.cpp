@@ -1,7 +1,8 @@
 #include "core/device_properties.hpp"
-#include "core/range.hpp"
 
 #include <stdexcept>
+
+#include "core/range.hpp"
 
 namespace lasolve {
 

@@ -1,11 +1,12 @@
 #include "io/matlab.hpp"
-#include "core/range.hpp"
 
 #include <zlib.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+
+#include "core/range.hpp"
 
 namespace lasolve::io {
 namespace {

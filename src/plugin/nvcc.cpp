@@ -1,11 +1,12 @@
 #include "plugin/nvcc.hpp"
-#include "core/range.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <sstream>
+
+#include "core/range.hpp"
 
 namespace lasolve::plugin {
 

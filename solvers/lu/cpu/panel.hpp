@@ -73,7 +73,7 @@ void panel_lu_leaf(Queue<Cpu>& q, MatrixView<T> A, Pivots<Cpu> pivots) {
   }
 }
 
-/// P A = L U of a panel (m × n, m ≥ n), by halving its columns down to leaves. Of those with few rows a tournament would be the same.
+/// P A = L U of a panel (m × n, m ≥ n), by halving its columns down to leaves. A leaf with the rows of one band is the same by partial pivoting.
 /// Source: Toledo, "Locality of reference in LU decomposition with partial pivoting", SIMAX 1997.
 template <class T>
 void panel_lu(Queue<Cpu>& q, const Gemm<T, Cpu>& gemm, MatrixView<T> A, Pivots<Cpu> pivots, Pivoting by) {

@@ -36,8 +36,10 @@ std::vector<std::int64_t> winners(Queue<Cpu>& q, MatrixView<const T> A, std::int
   for (bool one_is_left = false; !one_is_left;) {
     const auto m = std::int64_t(rows.size()), bands = ceil_div(m, most);
     const auto begin = [&](std::int64_t band) { return m * band / bands; };
-    on_shares(q, bands, 2 * double(m) * double(n) * double(n), [&](std::int64_t first, std::int64_t count) {
-      for (std::int64_t band = first; band < first + count; ++band)
+    const double work = 2 * double(m) * double(n) * double(n);
+    const std::int64_t parts = std::min(bands, parts_for(q, work));
+    on_cores(parts, work, [&](std::int64_t t) {
+      for (std::int64_t band = bands * t / parts; band < bands * (t + 1) / parts; ++band)
         elect(A, std::span(rows).subspan(std::size_t(begin(band)), std::size_t(begin(band + 1) - begin(band))));
     });
     for (std::int64_t band = 0; band < bands; ++band)

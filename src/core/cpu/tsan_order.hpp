@@ -1,5 +1,5 @@
-// Order that ThreadSanitizer is informed of, where it is in the process: it does not see atomic operations of a library that was compiled without
-// it, and would take what they order for races, in copies that it sees.
+// Tells ThreadSanitizer, where it is in the process, what atomic operations order: it does not see those of a library that was compiled
+// without it.
 #pragma once
 
 // Of sanitizer/tsan_interface.h. Null without ThreadSanitizer.
