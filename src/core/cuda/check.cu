@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "core/cuda/driver.hpp"
 
@@ -36,15 +37,25 @@ std::string with_outlook(std::string where, cudaError_t e) {
   return where + "; this call or an earlier one has lost the device to this process: another process can use it";
 }
 
-/// Without its parameters.
+/// Without what it returns and its parameters, whose parentheses are the last: (anonymous namespace) has some, too.
+std::string bare_name(std::string_view whole) {
+  if (whole.starts_with("void ")) whole.remove_prefix(5);
+  std::size_t end = whole.size();
+  if (whole.ends_with(')'))
+    for (int open = 0; end > 0;) {
+      --end;
+      open += (whole[end] == ')') - (whole[end] == '(');
+      if (open == 0) break;
+    }
+  return std::string(whole.substr(0, end));
+}
+
 std::string name_of_kernel(const void* kernel) {
   const char* name = nullptr;
   if (!succeeded(cudaFuncGetName(&name, kernel)) || !name) return "a kernel";
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> words(abi::__cxa_demangle(name, nullptr, nullptr, &status), std::free);
-  const std::string whole = words ? words.get() : name;
-  const std::size_t parameters = whole.rfind(">(");
-  return parameters == std::string::npos ? whole.substr(0, whole.find('(')) : whole.substr(0, parameters + 1);
+  return bare_name(words ? words.get() : name);
 }
 
 std::string at(const char* expression, const char* file, int line) {
