@@ -200,7 +200,8 @@ class Factoring {
       measure_growth(*factors, facts);
       if (const auto partial = after(by, Reason::elements_grew); partial && has_grown(by, facts)) {
         factors.reset();
-        return fallen_back(by, *partial, std::move(facts), elements_grew(*facts.growth, *facts.largest_multiplier));
+        const std::string note = elements_grew(*facts.growth, *facts.largest_multiplier);
+        return fallen_back(by, *partial, std::move(facts), note);
       }
     }
     if (!in_vain && why.empty()) return {by, std::move(facts), std::move(factors)};
