@@ -1,6 +1,7 @@
 #include "solvers/lower.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "solvers/by_halves.hpp"
 #include "solvers/kernel_limits.hpp"
@@ -10,6 +11,8 @@
 namespace lasolve {
 
 namespace {
+
+constexpr std::int64_t any_number_of_rows = std::numeric_limits<std::int64_t>::max();
 
 /// Beside one panel there is nothing to do, and each step from queue to queue takes time.
 bool has_one_panel(const Plan& plan) {
@@ -98,11 +101,17 @@ Capabilities capabilities_of(const DeviceProperties& device, const Tuning& tunin
   return capabilities_of(device, tuning, storage, n, interchanges_L_at_the_end(tuning, n, may_gather_rows(device, n)));
 }
 
-PanelsApart panels_apart(DeviceProperties device, const Tuning& tuning, std::int64_t n) {
+PanelsApart panels_apart(DeviceProperties device, const Tuning& tuning, std::int64_t n, Pivoting pivoting) {
   const bool some_are_hidden = n > tuning.lu_panels_are_the_bottleneck;
   device.multiprocessors = int(tuning.lu_panel_multiprocessors);
   if (!some_are_hidden || device.multiprocessors == 0) return {};
-  return {device.multiprocessors, most_rows_in_registers(device), tuning.lu_panels_are_the_bottleneck};
+  const std::int64_t rows = pivoting == Pivoting::tournament ? any_number_of_rows : most_rows_in_registers(device);
+  return {device.multiprocessors, rows, tuning.lu_panels_are_the_bottleneck};
+}
+
+Capabilities by_tournament(Capabilities can) {
+  can.rows_of_panel = any_number_of_rows;
+  return can;
 }
 
 Plan lower(Plan plan, const Capabilities& can) {

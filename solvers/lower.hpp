@@ -64,7 +64,9 @@ Capabilities capabilities_of(const DeviceProperties&, const Tuning&, Precision s
 Capabilities capabilities_of(const DeviceProperties&, const Tuning&, Precision storage, std::int64_t n);
 
 /// For products that are quick; nothing of it where a matrix has no panels that they hide.
-PanelsApart panels_apart(DeviceProperties, const Tuning&, std::int64_t n);
+PanelsApart panels_apart(DeviceProperties, const Tuning&, std::int64_t n, Pivoting);
+/// The same where rows of panels play in tournaments: then registers need not hold all of them at once.
+Capabilities by_tournament(Capabilities);
 
 /// A pure function. Flops, blocks and the order of their versions are those of the plan. New in it, where the capabilities say so:
 ///   panels of more columns than one kernel factors become narrower ones, and the products between them

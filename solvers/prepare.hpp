@@ -10,7 +10,7 @@ namespace lasolve {
 template <class F, class Space>
 std::shared_ptr<const OrderedPlan> plan_on(const Queue<Space>& q, const Recipe& by, std::int64_t n) {
   const Blocking blocking{.n = n, .widths = by.widths, .arrives = by.as_it_comes, .lanes = lanes_at(q)};
-  return ordered_plan(by.method, by.schedule, blocking, capabilities_of<F>(q, n, by.quick_products));
+  return ordered_plan(by.method, by.schedule, blocking, capabilities_of<F>(q, n, by));
 }
 
 /// Has the backend make what the products of a plan would make at their first call, on the queues that they will run on: those
@@ -43,7 +43,7 @@ template <class F, class Space>
 void prepare_factorization(Queue<Space>& q, const Gemm<F, Space>& gemm, const Recipe& by, std::int64_t n) {
   if (lanes_at(q).single() && !gemm.prepares()) return;  // a device of one queue has nothing to make
   const auto plan = plan_on<F>(q, by, n);
-  prepare<F>(q, plan->plan);
+  prepare<F>(q, plan->plan, by.pivoting);
   if (gemm.prepares()) prepare_products(q, gemm, plan->plan);
 }
 

@@ -183,7 +183,7 @@ TYPED_TEST(FactorsOf, have_the_same_bits_where_a_solve_is_one_task) {
       execute({its, {}}, this->q, Workpiece<T, Cpu>{gemm, F.view(), pivots, {}, buffers});
       return F;
     };
-    const Plan lowered = lower(plan, capabilities_of<T>(this->q, n, false));
+    const Plan lowered = lower(plan, capabilities_of<T>(this->q, n, Recipe()));
     const Matrix<T> F = factors_by(lowered), G = factors_by(plan);
     for (std::int64_t j = 0; j < n; ++j)
       for (std::int64_t i = method == Method::cholesky ? j : 0; i < n; ++i)

@@ -1,8 +1,13 @@
-// Tournament pivoting: LU on the CPU, with bands of few rows, so that small matrices have many.
+// Tournament pivoting: LU on the CPU and on CUDA, with bands of few rows, so that small matrices have many.
 #include "core/choose.hpp"
+#include "core/device_properties.hpp"
 #include "core/tuning.hpp"
 #include "devices.hpp"
 #include "lasolve/names.hpp"
+#include "solvers/kernel_limits.hpp"
+#include "solvers/lower.hpp"
+#include "solvers/lu/planning.hpp"
+#include "solvers/lu/steps.hpp"
 #include "solvers/recipe.hpp"
 #include "systems.hpp"
 
@@ -187,14 +192,35 @@ TEST_P(Tournament, overwrites_A) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Cpu, Tournament, testing::ValuesIn(targets(Device::cpu)), name_of_target);
+LASOLVE_ON_ALL_TARGETS(Tournament);
+
+/// With panels of which blocks have several bands, and candidates of more bands than one match has.
+TEST(TournamentOnCuda, solves_large_systems) {
+  if (const std::string why = why_no(Device::cuda); !why.empty()) GTEST_SKIP() << why;
+  for (const std::int64_t n : {3000, 9000}) {
+    SCOPED_TRACE(n);
+    Options o;
+    o.factorization = Method::lu, o.pivoting = Pivoting::tournament;
+    o.device.kind = Device::cuda;
+    o.tuning = tuning_of(o.device);
+    o.tuning->lu_tournament_rows = 1;
+    expect_solved_on_cuda(random_matrix<float>(n, n), o);
+    expect_solved_on_cuda(random_matrix<double>(n, n), o);
+  }
+}
+
+Recipes resolved(Options o, std::int64_t n, Method glance = Method::automatic, bool is_quick = false) {
+  Tuning tuning = cpu_tuning().values;
+  tuning.lu_tournament_from = 1000;
+  return resolve(
+      o, {.n = n, .glance = glance},
+      {.device = {Device::cuda, 0}, .tuning = &tuning, .backend = "test", .precisions = ~0u, .is_quick = is_quick});
+}
 
 TEST(RecipesByTournament, lead_to_partial_pivoting) {
-  const Tuning tuning = cpu_tuning().values;
-  Means means{.device = {Device::cpu, 0}, .tuning = &tuning, .backend = "test", .precisions = ~0u};
   Options o;
   o.pivoting = Pivoting::tournament, o.precision = Precision::fp32;
-  const Recipes coarse = resolve(o, {.n = 1000, .glance = Method::lu}, means);
+  const Recipes coarse = resolved(o, 900, Method::lu);
   EXPECT_EQ(coarse.first().pivoting, Pivoting::tournament);
   const auto partial = coarse.after(coarse.first(), Reason::elements_grew);
   ASSERT_TRUE(partial.has_value());
@@ -202,29 +228,53 @@ TEST(RecipesByTournament, lead_to_partial_pivoting) {
   EXPECT_EQ(partial->precision.name, Precision::fp32);
   EXPECT_FALSE(coarse.after(*partial, Reason::elements_grew).has_value());
   EXPECT_EQ(coarse.after(coarse.first(), Reason::too_coarse)->pivoting, Pivoting::partial);
-  EXPECT_EQ(resolve({}, {.n = 1000, .glance = Method::lu}, means).first().pivoting, Pivoting::partial);
 
   o.precision = Precision::automatic;
-  const Recipes general = resolve(o, {.n = 5000}, means);
+  const Recipes general = resolved(o, 5000);
   EXPECT_EQ(general.first().pivoting, Pivoting::none) << "Cholesky comes first";
   const auto lu = general.after(general.first(), Reason::not_positive_definite);
   EXPECT_EQ(lu->pivoting, Pivoting::tournament);
   EXPECT_EQ(general.after(*lu, Reason::elements_grew)->pivoting, Pivoting::partial);
 }
 
-TEST(RecipesByTournament, are_of_LU_on_the_CPU) {
-  const Tuning tuning = cpu_tuning().values;
-  Means means{.device = {Device::cpu, 0}, .tuning = &tuning, .backend = "test", .precisions = ~0u};
+TEST(RecipesByTournament, are_chosen_where_quick_products_are_refined) {
+  Options o;
+  o.precision = Precision::fp32;
+  const auto of = [&](std::int64_t n, bool quick) { return resolved(o, n, Method::lu, quick).first().pivoting; };
+  EXPECT_EQ(of(1000, true), Pivoting::tournament);
+  EXPECT_EQ(of(999, true), Pivoting::partial);
+  EXPECT_EQ(of(1000, false), Pivoting::partial);
+  o.precision = Precision::automatic;
+  EXPECT_EQ(of(1000, true), Pivoting::partial) << "nothing is refined";
+}
+
+TEST(RecipesByTournament, are_of_LU) {
   const auto refuses = [&](Method method, Pivoting pivoting) {
     Options o;
     o.factorization = method, o.pivoting = pivoting;
-    EXPECT_THROW(resolve(o, {.n = 50}, means), std::invalid_argument);
+    EXPECT_THROW(resolved(o, 50), std::invalid_argument);
   };
   refuses(Method::cholesky, Pivoting::tournament);
   refuses(Method::lu_nopivot, Pivoting::partial);
   refuses(Method::lu, Pivoting::none);
-  means.device.kind = Device::cuda;
-  refuses(Method::lu, Pivoting::tournament);
+}
+
+/// Registers need not hold all of its rows.
+TEST(PlansByTournament, have_panels_of_one_width_at_any_height) {
+  const DeviceProperties device = card("h200");
+  const Tuning tuning = tuning_for(device).values;
+  const Capabilities can = capabilities_of(device, tuning, Precision::fp32, 200000);
+  LuSteps steps({.n = 200000});
+  steps.panel(four_lanes.chain, {0, 256});
+  const Plan plan{.m = 200000, .n = 200000, .lanes = four_lanes, .tasks = std::move(steps).tasks()};
+  const auto widest = [&](const Capabilities& of) {
+    std::int64_t most = 0;
+    for (const Task& task : lowered_lu(plan, of))
+      if (task.type->picture == TaskType::panel) most = std::max(most, task.C.n);
+    return most;
+  };
+  EXPECT_EQ(widest(can), tall_panel_columns);
+  EXPECT_EQ(widest(by_tournament(can)), most_panel_columns);
 }
 
 }  // namespace

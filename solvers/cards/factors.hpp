@@ -39,12 +39,11 @@ class DecompositionOnCards final : public Decomposition<T, Cpu> {
     cards_.on(0, [&] {
       const Queue<Space>& q = cards_.queue(0);
       const Blocking blocking{.n = n_, .widths = by.widths, .lanes = lanes_at(q)};
-      ordered_ =
-          ordered_plan(by.method, by.schedule, blocking, capabilities_of<F>(q, n_, by.quick_products), cards_.count());
+      ordered_ = ordered_plan(by.method, by.schedule, blocking, capabilities_of<F>(q, n_, by), cards_.count());
     });
   }
 
-  void prepare(Queue<Cpu>&, const Recipe&) override {
+  void prepare(Queue<Cpu>&, const Recipe& by) override {
     on_all(cards_, [&](int card, Queue<Space>& q) {
       const CardMemory its(deal_, card);
       Part& part = parts_[std::size_t(card)];
@@ -54,7 +53,7 @@ class DecompositionOnCards final : public Decomposition<T, Cpu> {
                                                Pivots<Space>::columns + 1);
       part.buffers.emplace(ordered_->plan);
       if (lanes_at(q).single() && !gemm(card).prepares()) return;
-      lasolve::prepare<F>(q, ordered_->plan);
+      lasolve::prepare<F>(q, ordered_->plan, by.pivoting);
       if (gemm(card).prepares()) prepare_products(q, gemm(card), ordered_->plan);
       q.finish();
     });

@@ -11,6 +11,7 @@
 #include "solvers/ending.hpp"
 #include "solvers/execute.hpp"
 #include "solvers/matrix_facts.hpp"
+#include "solvers/recipe.hpp"
 #include "solvers/refine/residual.hpp"
 
 namespace lasolve {
@@ -21,9 +22,9 @@ Lanes lanes_at(const Queue<Space>&) {
   return Lanes::one();
 }
 
-/// What a plan is lowered for, of factors of an n × n matrix that are stored as T, with products that are quick or not. By default it is not.
+/// What a plan is lowered for, of factors of an n × n matrix that are stored as T, by a recipe, of which products and pivoting count. By default it is not.
 template <class T, class Space>
-Capabilities capabilities_of(const Queue<Space>&, std::int64_t, bool) {
+Capabilities capabilities_of(const Queue<Space>&, std::int64_t, const Recipe&) {
   return {};
 }
 
@@ -51,7 +52,7 @@ class TaskEnds {
 /// Makes what the tasks of a plan, and solves with its factors, take of the queues that they run on and a queue makes once: before the
 /// clock runs. `bulk` is the queue that execute() is given. Products are prepared by their backend.
 template <class T, class Space>
-void prepare(Queue<Space>& /*bulk*/, const Plan&) {}
+void prepare(Queue<Space>& /*bulk*/, const Plan&, Pivoting) {}
 
 /// Whether C became C − L L1ᵀ, with few columns, by a kernel made for that. By default the GEMM backend does it.
 template <class T, class Space>
@@ -118,11 +119,11 @@ concept HasKernels = requires(Queue<Space>& q, const Gemm<T, Space>& gemm, Matri
 template <class T, class Space>
 concept RunsPlans = requires(Queue<Space>& q, const Plan& plan, const OrderedPlan& ordered, const Task& task,
                              const Workpiece<T, Space>& of, const TaskWatcher& watcher, TaskEnds<Space>& ends,
-                             TaskClock<Space>& clock, bool (*give)(), MatrixView<std::int64_t, Space> numbers,
-                             std::size_t i) {
+                             TaskClock<Space>& clock, const Recipe& by, bool (*give)(),
+                             MatrixView<std::int64_t, Space> numbers, std::size_t i) {
   { lanes_at(q) } -> std::convertible_to<Lanes>;
-  { capabilities_of<T>(q, plan.n, true) } -> std::same_as<Capabilities>;
-  prepare<T>(q, plan);
+  { capabilities_of<T>(q, plan.n, by) } -> std::same_as<Capabilities>;
+  prepare<T>(q, plan, Pivoting::partial);
   Buffers<T, Space>(plan);
   perform_lowered(q, task, of);
   { known_to_have_failed(q, numbers) } -> std::same_as<bool>;

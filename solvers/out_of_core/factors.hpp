@@ -54,7 +54,7 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
       for (auto& its : out_) its = cards_.line(0);
       for (std::size_t b = 0; b < blocks_.size(); ++b) plan_for(b, by);
       if (blocks_.empty()) return;
-      lasolve::prepare<F>(q(), blocks_[0].ordered->plan);
+      lasolve::prepare<F>(q(), blocks_[0].ordered->plan, by.pivoting);
       if (gemm_.prepares()) {
         prepare_products(q(), gemm_, blocks_[0].ordered->plan);
         gemm_.prepare(q(), Op::none, method_.op_of_U, n_, widest, at_once_);
@@ -159,7 +159,7 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
     Block& its = blocks_[b];
     const std::int64_t columns = host_.columns(b).count(), rows = method_.has_pivots ? rows_below(b) : columns;
     its.pivoting = by.pivoting;
-    Capabilities can = capabilities_of<F>(q(), rows, by.quick_products);
+    Capabilities can = capabilities_of<F>(q(), rows, by);
     can.rows_of_L_at_the_end = false, can.far_columns = 0;
     const Blocking blocking{.n = columns, .widths = by.widths, .lanes = lanes_at(q()), .m = rows};
     its.ordered = ordered_plan(by.method, Schedule::right_looking, blocking, can);

@@ -31,7 +31,8 @@ constexpr Tuning hopper = {
     .lu_first_panel_from = 6145,
     .lu_hidden_panels_of_first = 64,
     .lu_panel_multiprocessors = 40,
-    .lu_tournament_rows = 512,
+    .lu_tournament_from = never,
+    .lu_tournament_rows = 8192,
     .lu_soon_columns = 128,
     .lu_interchange_L_late_from = 4097,
     .lu_far_columns_fp64 = 2048,
@@ -88,6 +89,7 @@ constexpr Tuning cpu() {
   t.lu_hidden_panels_of_first = 1;
   t.lu_interchange_L_late_from = never;
   t.lu_far_columns_fp64 = t.lu_far_columns_fp32 = 0;
+  t.lu_tournament_rows = 512;
   t.lu_leaf = 8;
   t.lu_leaf_elements = 2048;
   t.cholesky_panel_part = 1;
@@ -163,8 +165,10 @@ std::vector<TuningField> make_fields(std::span<const GemmBackend<Cpu>* const> of
   add(FIELD(solve_few_rhs), "columns", "the most with which a triangle is read once, whatever its order", 0);
   add(FIELD(work_worth_sharing), "operations", "the least that the cores of the host share", 0);
   add(FIELD(refined_from), "n", "the least where factors in fp32 are refined, if an accuracy is asked for", 0);
+  add(FIELD(lu_tournament_from), "n",
+      "the least where LU has tournament pivoting, if its products are quick and solutions are refined");
+  add(FIELD(lu_tournament_rows), "rows", "the most of a panel that need no tournament, where one is asked for");
   place = Device::cpu;  // kernels of CUDA have theirs
-  add(FIELD(lu_tournament_rows), "rows", "the most of a band in a tournament for pivots");
   add(FIELD(lu_leaf), "columns", "the most of a panel that is factored without being halved");
   add(FIELD(lu_leaf_elements), "elements",
       "the most of a panel that is factored without being halved, if it has more columns", 0);

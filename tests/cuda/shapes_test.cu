@@ -149,7 +149,7 @@ TYPED_TEST(Shapes, of_plans_that_run_are_those_of_plans_that_are_drawn_on_Cuda) 
     SCOPED_TRACE(testing::Message() << "n = " << n);
     Capabilities drawn = capabilities_of(q.properties(), q.tuning(), precision_of<T>, n);
     if (!can_gather_rows(q, n)) drawn.rows_of_L_at_the_end = false, drawn.far_columns = 0;
-    EXPECT_EQ(capabilities_of<T>(q, n, false), drawn);
+    EXPECT_EQ(capabilities_of<T>(q, n, Recipe()), drawn);
   }
 }
 

@@ -41,7 +41,7 @@ Factored<T> as_panel(const Matrix<T>& A) {
     steps.panel({}, {0, there.cols()});
     const Plan plan{.m = there.rows(), .n = there.rows(), .lanes = four_lanes, .tasks = std::move(steps).tasks()};
     const Gemm<T, Cuda> gemm(*gemm_backends<Cuda>()[0]);
-    const Plan lowered = lower(plan, capabilities_of<T>(q, plan.n, false));
+    const Plan lowered = lower(plan, capabilities_of<T>(q, plan.n, Recipe()));
     Buffers<T, Cuda> buffers(lowered);
     const Workpiece<T, Cuda> on{gemm, there, pivots, {}, buffers};
     for (const Task& task : lowered.tasks) perform(q, q, plan.method, task, on);
@@ -223,7 +223,7 @@ auto updated(std::int64_t m, std::int64_t k, std::int64_t n, Update update) {
     const auto now = pivots.block(0, k);
     Matrix<T, Cuda> packed_L11(PackedL11<T>::elements, 1);
     const PanelInPlace<T> panel{L, now, packed_L11.data()};
-    factor_in_place(q, panel);
+    factor_in_place(q, panel, Pivoting::partial);
     update(q, panel, there.columns(k, n));
     interchange_rows(q, L, now, Resource::pivots);
     Matrix<unsigned> counters(claims_of_lookahead + 1, 1);

@@ -7,6 +7,7 @@
 #include "core/cpu/parallel.hpp"
 #include "solvers/devices/cpu/leaves.hpp"
 #include "solvers/lower.hpp"
+#include "solvers/recipe.hpp"
 #include "solvers/trsm.hpp"
 
 namespace lasolve {
@@ -21,7 +22,7 @@ std::int64_t leaf_order(const Queue<Cpu>& q, std::int64_t nrhs) {
   return solve_limits(q.tuning()).leaf_order(nrhs);
 }
 template <class T>
-Capabilities capabilities_of(const Queue<Cpu>& q, std::int64_t, bool) {
+Capabilities capabilities_of(const Queue<Cpu>& q, std::int64_t, const Recipe&) {
   return capabilities_of_cpu(q.tuning());
 }
 

@@ -16,10 +16,11 @@ namespace lasolve {
 inline const Lanes& lanes_at(const Queue<Cuda>&) { return four_lanes; }
 
 template <class T>
-Capabilities capabilities_of(const Queue<Cuda>& q, std::int64_t n, bool quick_products) {
+Capabilities capabilities_of(const Queue<Cuda>& q, std::int64_t n, const Recipe& by) {
   Capabilities can = capabilities_of(q.properties(), q.tuning(), precision_of<T>, n, interchanges_L_at_the_end(q, n));
-  if (!quick_products) return can;
-  const PanelsApart apart = panels_apart(q.properties(), q.tuning(), n);
+  if (by.pivoting == Pivoting::tournament) can = by_tournament(can);
+  if (!by.quick_products) return can;
+  const PanelsApart apart = panels_apart(q.properties(), q.tuning(), n, by.pivoting);
   if (apart.multiprocessors > 0 && q.can_share_out(apart.multiprocessors)) can.panels_apart = apart;
   return can;
 }
@@ -31,7 +32,7 @@ inline bool has_messages(const Task& task) {
 }
 
 template <class T>
-void prepare(Queue<Cuda>& bulk, const Plan& plan) {
+void prepare(Queue<Cuda>& bulk, const Plan& plan, Pivoting pivoting) {
   const auto blocks = std::size_t(bulk.multiprocessors());
   const std::size_t of_solves = blocks * 8 * std::size_t(sync_free_order<T>(bulk.properties())) * sizeof(Packet);
   const auto for_messages = [&](Queue<Cuda>& q) {
@@ -44,7 +45,11 @@ void prepare(Queue<Cuda>& bulk, const Plan& plan) {
                          [&](const Task& task) { return task.lane == lane && what(task); });
     };
     if (has(has_messages)) for_messages(q);
-    if (has([](const Task& task) { return task.is(lu_task::panel); })) q.scratch<T>(PackedL11<T>::elements, 1);
+    const bool in_place = pivoting == Pivoting::tournament;
+    if (has([&](const Task& task) {
+          return task.is(lu_task::panel) || (in_place && task.is(lu_task::panel_in_place));
+        }))
+      q.scratch<T>(scratch_of_panel<T>(plan.m, pivoting), 1);
   }
   for_messages(bulk);  // solves with the factors go there
   bulk.results(0);

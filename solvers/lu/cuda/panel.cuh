@@ -8,119 +8,12 @@
 
 #include "core/cuda/launch.cuh"
 #include "solvers/lu/cuda/packed_L11.cuh"
+#include "solvers/lu/cuda/solve_behind.cuh"
 #include "solvers/lu/cuda/subpanel.cuh"
 #include "solvers/lu/cuda/tall_panel.cuh"
+#include "solvers/lu/cuda/tournament.cuh"
 
 namespace lasolve {
-
-/// What the threads of a block share. U has the pivot rows of all sub-panels but the last, in the columns behind each.
-/// `staging` is for loading a sub-panel, L for the multipliers of its pivot rows.
-template <class Shape, class PivotSearch>
-struct PanelShared {
-  using T = typename Shape::Element;
-  static constexpr int W = Shape::columns, most_behind = Shape::widest - W, most = most_behind > 0 ? most_behind : 1;
-  alignas(16) T U[most][most + 4];  // U[p][c] = U(p, W + c)
-  union {
-    alignas(16) T staging[most_behind > 0 ? Shape::warps : 1][32][Shape::part];  // by SubPanel::tiles_to_rows
-    alignas(16) T L[W][most + 4];  // L[p][c] = L(k + p, c), of the sub-panel from k on
-  };
-  int row_of[most_panel_columns];  // where the pivots are
-  SubPanelShared<Shape, PivotSearch> sub_panel;
-};
-
-/// Copies the pivot rows of the sub-panel from column k on to s.L and s.U, but for U in that sub-panel. They are
-/// scattered, and each element costs a sector of memory. So blocks that can write into each other's shared memory read
-/// a part each, and send it to all.
-template <class Shape, class Shared>
-__device__ __forceinline__ void gather_pivot_rows(Shared& s, MatrixView<typename Shape::Element, Cuda> A, int k) {
-  using T = typename Shape::Element;
-  constexpr int W = Shape::columns, rows_at_once = Shape::threads / Shape::widest,
-                batch = decltype(s.sub_panel.search)::shares_memory ? 4 / rows_at_once : 8;
-  const int c = threadIdx.x % Shape::widest, last = int(A.cols()) - 1,
-            sharing = int(s.sub_panel.search.sharing_blocks());
-  const int rows = W / sharing, first = sharing > 1 ? int(blockIdx.x) * rows : 0;  // powers of two
-  const bool wanted = c < k + W + (last - k) / W * W;
-  const T* from = A.data() + min(c, last) * A.ld();
-#pragma unroll 1
-  for (int p0 = threadIdx.x / Shape::widest; p0 < rows; p0 += batch * rows_at_once) {
-    T x[batch];
-#pragma unroll
-    for (int i = 0; i < batch; ++i)
-      if (const int p = p0 + i * rows_at_once; wanted && p < rows) x[i] = from[s.sub_panel.records[first + p].row];
-#pragma unroll
-    for (int i = 0; i < batch; ++i)
-      if (const int p = first + p0 + i * rows_at_once; wanted && p < first + rows)
-        s.sub_panel.search.store_in_all(c < k + W ? &s.L[p][c] : &s.U[k + p][c - W], x[i]);
-  }
-  s.sub_panel.search.barrier_of_sharing_blocks();
-}
-
-/// U ← inv(L11) (C − L10 U0) in the columns behind a sub-panel that was just factored, for its pivot rows. Columns k …
-/// k + W − 1 of A are the sub-panel, L10 is those to their left, U0 the rows above U. Memory has A as it was at the
-/// beginning, but for L. Each block stores a part of the packed L11.
-template <class Shape, class Shared>
-__device__ __forceinline__ void solve_behind(Shared& s, MatrixView<typename Shape::Element, Cuda> A, int k,
-                                             typename Shape::Element* packed_L11) {
-  using T = typename Shape::Element;
-  constexpr int W = Shape::columns, columns_at_once = Shape::threads / W;
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, last = int(A.cols()) - 1;
-  const int behind = (last - k) / W * W;  // columns, with those that fill up the last sub-panel
-  gather_pivot_rows<Shape>(s, A, k);
-  const int p = threadIdx.x % W, first = columns_at_once * int(blockIdx.x) + int(threadIdx.x) / W;
-  for (int j = first; j < k + W; j += columns_at_once * int(gridDim.x))
-    PackedL11<T>::store(packed_L11, k + p, j, s.L[p][j]);
-  if (k > 0) {  // a warp makes W × 8 of the product at a time
-    for (int c = 8 * warp; c < behind; c += 8 * Shape::warps) {
-      double sum[W / 16][4] = {};
-#pragma unroll 2
-      for (int q = t; q < k; q += 8) {
-        const double b[2] = {s.U[q][k + c + g], s.U[q + 4][k + c + g]};
-#pragma unroll
-        for (int i = 0; i < W / 16; ++i) {
-          const int row = 16 * i + g;
-          const double a[4] = {s.L[row][q], s.L[row + 8][q], s.L[row][q + 4], s.L[row + 8][q + 4]};
-          multiply_tile(sum[i], a, b, sum[i]);
-        }
-      }
-#pragma unroll
-      for (int i = 0; i < W / 16; ++i)
-#pragma unroll
-        for (int e = 0; e < 4; ++e) s.U[k + 16 * i + 8 * (e / 2) + g][k + c + 2 * t + e % 2] -= T(sum[i][e]);
-    }
-    __syncthreads();
-  }
-  if (const int c = threadIdx.x; c < behind) {  // a thread solves a column
-    T x[W];
-#pragma unroll
-    for (int i = 0; i < W; ++i) x[i] = s.U[k + i][k + c];
-#pragma unroll 1
-    for (int q = 0; q < W;
-         q += 8) {  // code that is run once is fetched: so x is shifted, for the same code to be run again
-      T u[8];
-      const auto subtract = [&](T & y, int i, int count) __attribute__((always_inline)) {
-#pragma unroll
-        for (int e0 = 0; e0 < count; e0 += Chunk<T>::size) {
-          const auto chunk = *reinterpret_cast<const Chunk<T>*>(&s.L[q + i][k + q + e0]);
-#pragma unroll
-          for (int e = 0; e < Chunk<T>::size; ++e)
-            if (e0 + e < count) y = fma(-chunk.values[e], u[e0 + e], y);
-        }
-      };
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        u[i] = x[i];
-        subtract(u[i], i, i);
-        s.U[k + q + i][k + c] = u[i];
-      }
-#pragma unroll
-      for (int i0 = 8; i0 < W; i0 += 8)
-        if (q + i0 < W)
-#pragma unroll
-          for (int i = i0; i < i0 + 8; ++i) subtract(x[i - 8] = x[i], i, 8);
-    }
-  }
-  __syncthreads();
-}
 
 /// P A = L U with the rows of L and U left where they were; `pivots` gets the interchanges, and the permutation that
 /// they make. All blocks must run at the same time.
@@ -147,7 +40,7 @@ __global__ void __launch_bounds__(Shape::threads, 1)
     s.sub_panel.search.barrier();  // L is there; and no block ends while others write into its memory
     sub_panel.store(s.sub_panel, columns, pivots, k, s.row_of);
     if constexpr (W < Shape::widest)
-      if (k + W < n) solve_behind<Shape>(s, A, k, packed_L11);
+      if (k + W < n) gather_pivot_rows<Shape>(s, A, k), solve_behind<Shape>(s, A, k, packed_L11);
   }
   __syncthreads();
   if (blockIdx.x == 0 && threadIdx.x == 0) pivots.interchanges.counts[0] = n;
@@ -156,21 +49,7 @@ __global__ void __launch_bounds__(Shape::threads, 1)
   for (int r = 0; r < R; ++r)
     if (sub_panel.row(r) < min(n, sub_panel.end(A.rows())))
       pivots.interchanges.panel.targets[sub_panel.row(r)] = sub_panel.position[r];
-  for (int p = int(threadIdx.x) / 32; p < n; p += Shape::warps) {
-    if (!sub_panel.has(s.row_of[p])) continue;
-    if (p >= (n - 1) / W * W) {  // in the last sub-panel
-      T l[Shape::widest / 32];
-#pragma unroll
-      for (int i = 0; i < Shape::widest / 32; ++i)
-        if (const int c = 32 * i + int(threadIdx.x) % 32; c < p) l[i] = A.data()[s.row_of[p] + c * A.ld()];
-#pragma unroll
-      for (int i = 0; i < Shape::widest / 32; ++i)
-        if (const int c = 32 * i + int(threadIdx.x) % 32; c < p + tile_order)
-          PackedL11<T>::store(packed_L11, p, c, l[i]);
-    }
-    for (int c = (p / W + 1) * W + int(threadIdx.x) % 32; c < n; c += 32)
-      A.data()[s.row_of[p] + c * A.ld()] = s.U[p][c - W];
-  }
+  write_pivot_rows<Shape>(s, A, packed_L11, [&](int row) { return sub_panel.has(row); });
 }
 
 /// What a block of a panel of one shape needs.
@@ -246,10 +125,21 @@ std::int64_t widest_panel(const Queue<Cuda>& q) {
   return widest_panel<T>(q.properties());
 }
 
-/// P A = L U of at most widest_panel columns, or tall_panel_columns if registers do not hold its rows; these are left where
-/// they were.
+/// Whether a panel of m rows is factored by a tournament, where that is asked for: others would be slower by it.
+inline bool is_by_tournament(const Queue<Cuda>& q, std::int64_t m, Pivoting pivoting) {
+  return pivoting == Pivoting::tournament && m > std::min(q.tuning().lu_tournament_rows, most_rows_in_registers(q));
+}
+
+/// P A = L U of at most widest_panel columns, or, not by a tournament, tall_panel_columns if registers do not hold its rows; these are left
+/// where they were.
 template <class T>
-void factor_in_place(Queue<Cuda>& q, const PanelInPlace<T>& panel) {
+void factor_in_place(Queue<Cuda>& q, const PanelInPlace<T>& panel, Pivoting pivoting) {
+  if (is_by_tournament(q, panel.A.rows(), pivoting)) {
+    if constexpr (sizeof(T) == 8)
+      if (constexpr int half = most_panel_columns / 2; widest_panel<T>(q) == half)
+        return factor_by_tournament<T, half>(q, panel);
+    return factor_by_tournament<T, most_panel_columns>(q, panel);
+  }
   const std::int64_t m = panel.A.rows(), grid = std::min(cooperative_blocks(q), most_grid_blocks);
   if constexpr (sizeof(T) == 8)
     if (constexpr int half = most_panel_columns / 2; widest_panel<T>(q) == half) {

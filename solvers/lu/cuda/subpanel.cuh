@@ -57,7 +57,7 @@ struct SubPanel {
   static constexpr int R = Shape::rows, W = Shape::columns, threads = Shape::threads;
   static constexpr int part = Shape::part;
 
-  const int block = block_index();
+  const int block;
   const int height;  // how many rows a block has
   // Entries from the column at hand on, of which the first is up to date; and the multipliers of the step before.
   T v[R][W], l[R];
@@ -69,8 +69,9 @@ struct SubPanel {
     asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(index));
     return index;
   }
-  /// Of m rows.
-  __device__ __forceinline__ SubPanel(int height, std::int64_t m) : height(height) {
+  /// Of m rows, those of a block.
+  __device__ __forceinline__ SubPanel(int height, std::int64_t m, int block = block_index())
+      : block(block), height(height) {
 #pragma unroll
     for (int r = 0; r < R; ++r) position[r] = row(r) < end(m) ? row(r) : -1;
   }

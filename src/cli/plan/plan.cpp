@@ -56,7 +56,7 @@ const Table<PlanRequest>& plan_table() {
   static const Table<R> all = {
       O("matrix", 'm', "MATRIX", "the same as the word MATRIX; only its size counts").to(&R::matrix),
       factorization_option<R>("auto: that of the first recipe").by("lu"),
-      pivoting_option<R>("of LU: which recipes follow"),
+      pivoting_option<R>("of LU: which recipes follow, and how wide panels are"),
       schedule_option<R>("").by("right-looking"),
       O("precision", 0, "NAME", "fp64", words_of<Precision>(), "of the factors").to(&Options::precision),
       O("rhs-columns", 0, "COUNT", "1", "right-hand sides, whose recipe is said as well").to([](R& r, auto& word) {
@@ -140,7 +140,8 @@ DrawnPlan plan_for(const PlanRequest& r) {
   const int cards = std::max(r.cards, int(r.options.cards.size()));
   if (!r.card.empty()) {
     Capabilities can = capabilities_of(device, tuning, computed_in(first.precision.storage), by.n);
-    if (first.quick_products) can.panels_apart = panels_apart(device, tuning, by.n);
+    if (first.quick_products) can.panels_apart = panels_apart(device, tuning, by.n, first.pivoting);
+    if (first.pivoting == Pivoting::tournament) can = by_tournament(can);
     plan = lower(plan, can);
   } else if (r.lanes.single() && cards == 1) {
     plan = lower(plan, capabilities_of_cpu(tuning));
