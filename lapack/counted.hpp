@@ -8,18 +8,20 @@
 
 namespace lasolve::lapack {
 
-template <class T, class Space, bool beside>
+template <class T, class Space, Use use>
 void counted_product(const void* self, Queue<Space>& q, T alpha, Operand<T, Space> A, Operand<T, Space> B, T beta,
                      MatrixView<T, Space> C) {
   tally().products_on<Space>().fetch_add(1, std::memory_order_relaxed);
-  static_cast<const GemmBackend<Space>*>(self)->template in<precision_of<T>>(beside)(q, alpha, A, B, beta, C);
+  static_cast<const GemmBackend<Space>*>(self)->template in<precision_of<T>>(use)(q, alpha, A, B, beta, C);
 }
 
 template <class T, class Space>
 GemmKernel<precision_of<T>, Space> counted_kernel(const GemmBackend<Space>& backend) {
   const auto its = backend.template in<precision_of<T>>();
   if (!its) return {};
-  return {counted_product<T, Space, false>, its.unit_roundoff, counted_product<T, Space, true>};
+  const GemmKernel<precision_of<T>, Space> counts(counted_product<T, Space, Use::alone>, its.unit_roundoff,
+                                                  counted_product<T, Space, Use::beside>);
+  return its.lower ? counts.with_lower(counted_product<T, Space, Use::lower>) : counts;
 }
 
 /// `backend` must stay.

@@ -6,6 +6,7 @@
 #include "solvers/by_halves.hpp"
 #include "solvers/kernel_limits.hpp"
 #include "solvers/method.hpp"
+#include "solvers/recipe.hpp"
 #include "solvers/tuning.hpp"
 
 namespace lasolve {
@@ -109,8 +110,9 @@ PanelsApart panels_apart(DeviceProperties device, const Tuning& tuning, std::int
   return {device.multiprocessors, rows, tuning.lu_panels_are_the_bottleneck};
 }
 
-Capabilities by_tournament(Capabilities can) {
-  can.rows_of_panel = any_number_of_rows;
+Capabilities for_recipe(Capabilities can, const Recipe& by) {
+  if (by.pivoting == Pivoting::tournament) can.rows_of_panel = any_number_of_rows;
+  can.one_symmetric_product = by.quick_products && by.executor == Executor::plan;
   return can;
 }
 

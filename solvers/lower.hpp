@@ -9,6 +9,8 @@
 
 namespace lasolve {
 
+struct Recipe;
+
 /// How many multiprocessors panels of LU have to themselves while products that are quick go on beside them; 0: they share all. A panel has
 /// them that has at most so many rows, where more columns are left than `beyond`.
 struct PanelsApart {
@@ -46,6 +48,8 @@ struct Capabilities {
   std::int64_t diagonal_update = 0;
   /// Columns of a symmetric update of other Choleskys that is not halved; 0: none is.
   std::int64_t symmetric_update = 0;
+  /// What is left of one when the columns of the next panel but one are up to date is one product: the backend has a function for that.
+  bool one_symmetric_product = false;
   /// The least n where its steps are timed one by one.
   std::int64_t cholesky_timed_from = 0;
 
@@ -65,8 +69,9 @@ Capabilities capabilities_of(const DeviceProperties&, const Tuning&, Precision s
 
 /// For products that are quick; nothing of it where a matrix has no panels that they hide.
 PanelsApart panels_apart(DeviceProperties, const Tuning&, std::int64_t n, Pivoting);
-/// The same where rows of panels play in tournaments: then registers need not hold all of them at once.
-Capabilities by_tournament(Capabilities);
+/// The same for a recipe, but for panels apart: whether multiprocessors can be shared out is not known here. Where rows of panels play in
+/// tournaments, registers need not hold all of them at once.
+Capabilities for_recipe(Capabilities, const Recipe&);
 
 /// A pure function. Flops, blocks and the order of their versions are those of the plan. New in it, where the capabilities say so:
 ///   panels of more columns than one kernel factors become narrower ones, and the products between them

@@ -62,12 +62,9 @@ bool is_faster_coarse(const Options& o, const Problem& problem, const Means& mea
          problem.n >= means.tuning->refined_from && (means.has_coarse || means.offers(Precision::fp32));
 }
 
-/// How a method finds its pivots, whose products are quick or not, and are refined or not. What is automatic is so on one device.
-Pivoting pivoting_of(const Recipe& r, const Options& o, const Problem& problem, const Tuning& t) {
-  if (!record_of(r.method).has_pivots) return Pivoting::none;
-  if (o.pivoting != Pivoting::automatic) return o.pivoting;
-  const bool pays = r.executor == Executor::plan && r.quick_products && r.is_coarse() && r.refines();
-  return pays && problem.n >= t.lu_tournament_from ? Pivoting::tournament : Pivoting::partial;
+Pivoting pivoting_of(Method method, const Options& o) {
+  if (!record_of(method).has_pivots) return Pivoting::none;
+  return o.pivoting == Pivoting::automatic ? Pivoting::partial : o.pivoting;
 }
 
 /// An automatic method may become one that has pivots.
@@ -150,7 +147,7 @@ void plan(Recipe& r, const Options& options, const Problem& problem, const Means
                : out                           ? Schedule::left_looking   // writes each block column once
                : r.arrives                     ? Schedule::left_looking
                                                : method.default_schedule(t, r.quick_products);
-  r.pivoting = pivoting_of(r, options, problem, t);
+  r.pivoting = pivoting_of(r.method, options);
   r.mirrors = options.triangle == Uplo::upper || (options.triangle == Uplo::lower && !method.is_symmetric);
   r.as_it_comes = r.arrives && r.schedule == Schedule::left_looking && !r.mirrors;  // rows come last
   r.widths = r.executor == Executor::leaf ? Widths{.panel = std::max<std::int64_t>(1, problem.n)}

@@ -44,19 +44,36 @@ TYPED_TEST(CholeskyFactor, has_a_small_residual) {
     }
 }
 
+/// See Use::lower. What is above the diagonal is spoiled.
+template <class T>
+void lower_product(const void*, Queue<Cpu>&, T alpha, Operand<T, Cpu> A, Operand<T, Cpu> B, T beta, MatrixView<T> C) {
+  for (std::int64_t j = 0; j < C.cols(); ++j)
+    for (std::int64_t i = 0; i < C.rows(); ++i) {
+      T sum = 0;
+      for (std::int64_t l = 0; l < A.cols(); ++l) sum += A(i, l) * B(l, j);
+      C(i, j) = i < j ? std::numeric_limits<T>::quiet_NaN() : alpha * sum + beta * C(i, j);
+    }
+}
+
 /// A plan that was lowered for a device, by what the host does for each task.
 TYPED_TEST(CholeskyFactor, of_a_lowered_plan_has_a_small_residual) {
   using T = TypeParam;
-  const Capabilities can{.cholesky_leaf = 16,
-                         .cholesky = {.leaf_rows = 200, .product_binds = 5000, .rows_apart = never, .work_apart = 0},
-                         .diagonal_update = 32,
-                         .symmetric_update = 24};
+  Capabilities can{.cholesky_leaf = 16,
+                   .cholesky = {.leaf_rows = 200, .product_binds = 5000, .rows_apart = never, .work_apart = 0},
+                   .diagonal_update = 32,
+                   .symmetric_update = 24};
   Queue<Cpu> q(3);
-  const Gemm<T, Cpu> gemm(*gemm_backends<Cpu>()[0]);
+  GemmBackend<Cpu> backend = *gemm_backends<Cpu>()[0];
+  backend.kernels = GemmKernel(backend.in<precision_of<T>>().function).with_lower(lower_product<T>);
+  const Gemm<T, Cpu> whole(*gemm_backends<Cpu>()[0]), of_triangles(backend);
+  ASSERT_TRUE(of_triangles.has_lower());
   for (const auto& [n, nb] :
        std::vector<std::pair<std::int64_t, std::int64_t>>{{1, 1}, {67, 16}, {257, 48}, {401, 64}}) {
     const Matrix<T> A = rounded<T>(random_with_condition(n, 100, true));
-    for (const Schedule schedule : {Schedule::left_looking, Schedule::right_looking, Schedule::recursive}) {
+    for (const Schedule schedule :
+         {Schedule::left_looking, Schedule::right_looking, Schedule::recursive, Schedule::right_looking}) {
+      can.one_symmetric_product = !can.one_symmetric_product;
+      const Gemm<T, Cpu>& gemm = can.one_symmetric_product ? of_triangles : whole;
       SCOPED_TRACE(testing::Message() << "schedule " << int(schedule) << ", n = " << n << ", nb = " << nb);
       Matrix<T> L = rounded<T>(A);
       Matrix<std::int64_t> pivots(n, Pivots<Cpu>::columns), status(1, 1);

@@ -51,6 +51,18 @@ TEST(LoweredPlan, of_another_Cholesky_has_symmetric_updates_by_halves_in_turns) 
   }
 }
 
+/// Each step has three: of the columns that are wanted soon, of the rows below these, and of the rest.
+TEST(LoweredPlan, of_another_Cholesky_has_one_symmetric_product_where_the_backend_has_that) {
+  const Plan plan = plan_of(Method::cholesky, Schedule::right_looking,
+                            {.n = 9000, .widths = {.panel = 1024, .step = 0}, .lanes = four_lanes});
+  Capabilities can = capabilities_of(h200(), tuning_for(h200()).values, Precision::fp32, 9000);
+  can.one_symmetric_product = true;
+  std::vector<std::int64_t> columns;
+  for (const Task& part : lower(plan, can).tasks)
+    if (is(part, "update_lower") && part.L.j == 0) columns.push_back(part.C.n);
+  EXPECT_EQ(columns, (std::vector<std::int64_t>{1024, 9000 - 3 * 1024}));
+}
+
 TEST(LoweredPlan, of_a_left_looking_Cholesky_factors_rows_apart_where_a_leaf_would_not_solve_them) {
   constexpr std::int64_t n = 8192, leaf_rows = 32 * (132 + 4);
   const CholeskyLimits limits = cholesky_limits(tuning_for(h200()).values, Precision::fp64, 132);

@@ -209,12 +209,10 @@ TEST(TournamentOnCuda, solves_large_systems) {
   }
 }
 
-Recipes resolved(Options o, std::int64_t n, Method glance = Method::automatic, bool is_quick = false) {
-  Tuning tuning = cpu_tuning().values;
-  tuning.lu_tournament_from = 1000;
-  return resolve(
-      o, {.n = n, .glance = glance},
-      {.device = {Device::cuda, 0}, .tuning = &tuning, .backend = "test", .precisions = ~0u, .is_quick = is_quick});
+Recipes resolved(const Options& o, std::int64_t n, Method glance = Method::automatic) {
+  const Tuning tuning = cpu_tuning().values;
+  return resolve(o, {.n = n, .glance = glance},
+                 {.device = {Device::cuda, 0}, .tuning = &tuning, .backend = "test", .precisions = ~0u});
 }
 
 TEST(RecipesByTournament, lead_to_partial_pivoting) {
@@ -237,17 +235,6 @@ TEST(RecipesByTournament, lead_to_partial_pivoting) {
   EXPECT_EQ(general.after(*lu, Reason::elements_grew)->pivoting, Pivoting::partial);
 }
 
-TEST(RecipesByTournament, are_chosen_where_quick_products_are_refined) {
-  Options o;
-  o.precision = Precision::fp32;
-  const auto of = [&](std::int64_t n, bool quick) { return resolved(o, n, Method::lu, quick).first().pivoting; };
-  EXPECT_EQ(of(1000, true), Pivoting::tournament);
-  EXPECT_EQ(of(999, true), Pivoting::partial);
-  EXPECT_EQ(of(1000, false), Pivoting::partial);
-  o.precision = Precision::automatic;
-  EXPECT_EQ(of(1000, true), Pivoting::partial) << "nothing is refined";
-}
-
 TEST(RecipesByTournament, are_of_LU) {
   const auto refuses = [&](Method method, Pivoting pivoting) {
     Options o;
@@ -264,6 +251,8 @@ TEST(PlansByTournament, have_panels_of_one_width_at_any_height) {
   const DeviceProperties device = card("h200");
   const Tuning tuning = tuning_for(device).values;
   const Capabilities can = capabilities_of(device, tuning, Precision::fp32, 200000);
+  Recipe by;
+  by.pivoting = Pivoting::tournament;
   LuSteps steps({.n = 200000});
   steps.panel(four_lanes.chain, {0, 256});
   const Plan plan{.m = 200000, .n = 200000, .lanes = four_lanes, .tasks = std::move(steps).tasks()};
@@ -274,7 +263,7 @@ TEST(PlansByTournament, have_panels_of_one_width_at_any_height) {
     return most;
   };
   EXPECT_EQ(widest(can), tall_panel_columns);
-  EXPECT_EQ(widest(by_tournament(can)), most_panel_columns);
+  EXPECT_EQ(widest(for_recipe(can, by)), most_panel_columns);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 //          scratch memory.
 // Tiles    as tensor's for halves, with 32 of hi and 32 of lo in a stage; six instructions on it where halves have
 //          four.
+// Lower    Where C is symmetric and B = Aᵀ, tiles above the diagonal are left out, and the pass is over A alone.
 // Traffic  the pass reads A and B twice and writes them once; then as tensor, on operands of twice the length.
 // Expect   a third of the fp16 rate, four times fp32 on CUDA cores; at small k bound by the traffic of C, as tensor.
 // Refined  178 % of the fastest in fp64: whole solves of LU at n = 32768 on an H100.
@@ -28,20 +29,28 @@ static void prepare(const void*, Queue<Cuda>& q, const ProductShape& p) {
   Packed<fp16>(q, p.m, p.n, split_length(p.k));
 }
 
-/// C ← α·A·B + β·C with operands of fp32 in two parts of fp16: hi·hi + hi·lo + lo·hi.
+/// Whether B is Aᵀ, as it lies in memory.
+static bool are_transposed(Operand<float, Cuda> A, Operand<float, Cuda> B) {
+  return A.data() == B.data() && A.row_stride() == B.col_stride() && A.col_stride() == B.row_stride() &&
+         A.rows() == B.cols();
+}
+
+/// C ← α·A·B + β·C with operands of fp32 in two parts of fp16: hi·hi + hi·lo + lo·hi. lower: see Use.
+template <bool lower>
 static void tensor_split(const void*, Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Operand<float, Cuda> B,
                          float beta, MatrixView<float, Cuda> C) {
   const std::int64_t m = C.rows(), n = C.cols();
   if (A.cols() == 0) return scale(q, beta, C);
+  const bool one = lower && are_transposed(A, B);
   for (std::int64_t l = 0; l < A.cols(); l += depth) {
     const std::int64_t k = std::min(depth, A.cols() - l), ld = split_length(k);
     Arguments p = arguments(q, alpha, l == 0 ? beta : 1, C);
     const Packed<fp16> to(q, m, n, ld);
     pack<true, float>(q, {A.block(0, l, m, k), to.a, ld, to.a_roots},
-                      {transposed(B.block(l, 0, k, n)), to.b, ld, to.b_roots});
-    p.A = operand_map(to.a, ld, m, ld), p.B = operand_map(to.b, ld, n, ld);
-    p.row_roots = to.a_roots, p.col_roots = to.b_roots;
-    enqueue_product<KernelShape<fp16, true, true, KernelSchedule::cooperative_split>>(q, p, ld);
+                      {transposed(B.block(l, 0, k, one ? 0 : n)), to.b, ld, to.b_roots});
+    p.A = operand_map(to.a, ld, m, ld), p.B = one ? p.A : operand_map(to.b, ld, n, ld);
+    p.row_roots = to.a_roots, p.col_roots = one ? to.a_roots : to.b_roots;
+    enqueue_product<KernelShape<fp16, true, true, KernelSchedule::cooperative_split, lower>>(q, p, ld);
   }
 }
 
@@ -51,7 +60,7 @@ extern const GemmBackend<Cuda> gemm_cuda_tensor_split;
 const GemmBackend<Cuda> gemm_cuda_tensor_split{
     .name = "tensor_split",
     .summary = "fp32 on tensor cores, each operand in two parts of fp16",
-    .kernels = GemmKernel(sm90::tensor_split, 0x1p-22),
+    .kernels = GemmKernel(sm90::tensor_split<false>, 0x1p-22).with_lower(sm90::tensor_split<true>),
     .unavailable = sm90::why_not,
     .prepare = sm90::prepare,
 };

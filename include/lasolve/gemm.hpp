@@ -81,6 +81,13 @@ template <class T, class Space, class In = T>
 using GemmFunction = void (*)(const void* self, Queue<Space>&, T alpha, Operand<In, Space> A, Operand<In, Space> B,
                               T beta, MatrixView<T, Space> C);
 
+/// What a product is for, where a backend may have more than one function.
+enum class Use {
+  alone,
+  beside,  ///< other work runs beside it, which is waited for sooner: one that leaves room for that
+  lower  ///< C is square, and only what is on and below its diagonal is wanted; above, it is not meaningful afterwards. As BLAS's gemmt.
+};
+
 /// What a backend has for products in precision P.
 template <Precision P, class Space>
 struct GemmKernel {
@@ -92,13 +99,18 @@ struct GemmKernel {
   /// u in ‖C − Cref‖ ≤ u·(√(k+2)·max(|α|,1)·‖A‖‖B‖ + 2·max(|β|,1)·‖C₀‖), Frobenius norms: coarser where the
   /// arithmetic is coarser than the type.
   double unit_roundoff;
-  /// The same product where other work runs beside it that is waited for sooner: one that leaves room for that. Null: `function`.
-  Function beside;
+  /// The same product for other uses. Null: `function`.
+  Function beside, lower = nullptr;
   const void* self = nullptr;  ///< see GemmBackend::in()
 
   constexpr GemmKernel(Function alone = nullptr, double roundoff = Arithmetic<P>::unit_roundoff,
                        Function beside_work = nullptr)
       : function(alone), unit_roundoff(roundoff), beside(beside_work) {}
+  constexpr GemmKernel with_lower(Function its) const {
+    GemmKernel kernel = *this;
+    kernel.lower = its;
+    return kernel;
+  }
   /// Whether it is offered.
   constexpr explicit operator bool() const { return function != nullptr; }
 
@@ -140,7 +152,7 @@ struct ProductShape {
   Precision precision;
   Op a, b;
   std::int64_t m, n, k;
-  bool beside;  ///< whether GemmKernel::beside will have it
+  bool beside;  ///< whether it is for Use::beside
 };
 
 /// One way to compute a product. A constant: an embedder passes a record of its own in Options::gemm.
@@ -163,12 +175,13 @@ struct GemmBackend {
   /// Sizes at which it does something else.
   std::span<const Threshold* const> thresholds = {};
 
-  /// What it has in P; see GemmKernel::beside.
+  /// What it has in P.
   template <Precision P>
-  constexpr GemmKernel<P, Space> in(bool beside = false) const {
+  constexpr GemmKernel<P, Space> in(Use use = Use::alone) const {
     GemmKernel<P, Space> kernel = kernels;
     kernel.self = self;
-    if (beside && kernel.beside) kernel.function = kernel.beside;
+    if (use == Use::beside && kernel.beside) kernel.function = kernel.beside;
+    if (use == Use::lower && kernel.lower) kernel.function = kernel.lower;
     return kernel;
   }
 
@@ -252,10 +265,10 @@ struct ProductCount {
 /// C ← α·A·B + β·C by what a backend has for products in P. Operands of P that are narrower than C are rounded from A and B before, in
 /// memory of the queue. Throws as GemmKernel does.
 template <Precision P, class F, class Space>
-void multiply_in(const GemmBackend<Space>& backend, bool beside, Queue<Space>& q, F alpha, Operand<F, Space> A,
+void multiply_in(const GemmBackend<Space>& backend, Use use, Queue<Space>& q, F alpha, Operand<F, Space> A,
                  Operand<F, Space> B, F beta, MatrixView<F, Space> C) {
   using In = typename Arithmetic<P>::Operand;
-  const GemmKernel<P, Space> kernel = backend.template in<P>(beside);
+  const GemmKernel<P, Space> kernel = backend.template in<P>(use);
   if constexpr (std::is_same_v<In, F>) {
     kernel(q, alpha, A, B, beta, C);
   } else if constexpr (ComplexElement<F>) {
@@ -278,12 +291,14 @@ class Gemm {
       : backend_(&backend), products_(products) {
     for_precision(products, [&](auto P) {
       if constexpr (is_computed_in<P, F>) {
-        if (backend.template in<P>()) product_ = multiply_in<P, F, Space>;
+        const GemmKernel<P, Space> kernel = backend.template in<P>();
+        if (kernel) product_ = multiply_in<P, F, Space>;
+        has_lower_ = !ComplexElement<F> && kernel.lower;
         if (backend.small && backend.small->template in<P>()) counts_ = std::make_shared<Counts>();
       }
     });
   }
-  /// For products beside which other work runs that is waited for sooner; see GemmKernel::beside.
+  /// For products beside which other work runs; see Use.
   Gemm beside() const {
     Gemm other = *this;
     other.is_beside_ = true;
@@ -297,15 +312,14 @@ class Gemm {
   /// C ← α·A·B + β·C. Throws as GemmKernel does.
   void operator()(Queue<Space>& q, F alpha, Operand<F, Space> A, Operand<F, Space> B, F beta,
                   MatrixView<F, Space> C) const {
-    require(product_ != nullptr, "this GEMM backend does not offer this precision");
-    bool is_small = false;
-    if (counts_) {
-      const double flops = flops_of(C.rows(), C.cols(), A.cols());
-      is_small = flops < backend_->small_below;
-      ProductCount& count = is_small ? counts_->by_small : counts_->by_this;
-      ++count.calls, count.flops += flops;
-    }
-    product_(is_small ? *backend_->small : *backend_, is_beside_ && !is_small, q, alpha, A, B, beta, C);
+    multiply(is_beside_ ? Use::beside : Use::alone, q, alpha, A, B, beta, C);
+  }
+  /// Whether the backend has a function of its own for lower().
+  bool has_lower() const { return has_lower_; }
+  /// The same of C n × n, on and below its diagonal; what is above is not meaningful afterwards.
+  void lower(Queue<Space>& q, F alpha, Operand<F, Space> A, Operand<F, Space> B, F beta, MatrixView<F, Space> C) const {
+    require(C.rows() == C.cols(), "a matrix of which a triangle is wanted is square");
+    multiply(has_lower_ ? Use::lower : Use::alone, q, alpha, A, B, beta, C);
   }
   bool prepares() const {
     return backend_->prepare != nullptr || (counts_ && backend_->small->prepare != nullptr) || takes_room();
@@ -332,6 +346,19 @@ class Gemm {
   ProductCount given_to_small() const { return counts_ ? counts_->by_small : ProductCount(); }
 
  private:
+  void multiply(Use use, Queue<Space>& q, F alpha, Operand<F, Space> A, Operand<F, Space> B, F beta,
+                MatrixView<F, Space> C) const {
+    require(product_ != nullptr, "this GEMM backend does not offer this precision");
+    bool is_small = false;
+    if (counts_) {
+      const std::int64_t n = C.cols();
+      const double flops = flops_of(C.rows(), use == Use::lower ? (n + 1) / 2 : n, A.cols());
+      is_small = flops < backend_->small_below;
+      ProductCount& count = is_small ? counts_->by_small : counts_->by_this;
+      ++count.calls, count.flops += flops;
+    }
+    product_(is_small ? *backend_->small : *backend_, is_small ? Use::alone : use, q, alpha, A, B, beta, C);
+  }
   static constexpr double flops_of(std::int64_t m, std::int64_t n, std::int64_t k) {
     return (ComplexElement<F> ? 8.0 : 2.0) * double(m) * double(n) * double(k);
   }
@@ -345,7 +372,7 @@ class Gemm {
   const GemmBackend<Space>* backend_;
   Precision products_;
   decltype(&multiply_in<precision_of<F>, F, Space>) product_ = nullptr;
-  bool is_beside_ = false;
+  bool is_beside_ = false, has_lower_ = false;
   std::shared_ptr<Counts> counts_;  // where small ones are left to another
 };
 

@@ -65,9 +65,8 @@ struct Options {
   /// automatic: Cholesky if A has a positive diagonal and is symmetric but for roundoff, |aᵢⱼ − aⱼᵢ| ≤ 8 u √(aᵢᵢ aⱼⱼ), else LU.
   /// cholesky factors one triangle only: whether A is symmetric is then the caller's word.
   Method factorization = Method::automatic;
-  /// How LU finds its pivots. automatic: partial, but by a tournament where answers are refined and that was measured to take less time.
-  /// tournament: bands of rows name candidates. Where elements grow too much with that, a refinement stalls or a check fails, pivoting is
-  /// partial next, unless factors overwrite A. Other methods have none.
+  /// How LU finds its pivots. automatic: partial. tournament: bands of rows name candidates. Where elements grow too much with that, a
+  /// refinement stalls or a check fails, pivoting is partial next, unless factors overwrite A. Other methods have none.
   Pivoting pivoting = Pivoting::automatic;
   /// lower, upper: A is symmetric by the caller's word, and this triangle of it is there. The other one is never read, not for
   /// checks either, and may hold anything. automatic is then Cholesky, and LU of the whole symmetric matrix where that fails.

@@ -51,7 +51,7 @@ struct Tuning {
   ColumnsBySize lu, lu_left, cholesky, cholesky_left, cholesky_left_fp32;
   // LU
   std::int64_t lu_panels_are_the_bottleneck, lu_step, lu_widest_panel, lu_first_panel_fp64, lu_first_panel_from,
-      lu_hidden_panels_of_first, lu_panel_multiprocessors, lu_tournament_from, lu_tournament_rows, lu_soon_columns,
+      lu_hidden_panels_of_first, lu_panel_multiprocessors, lu_tournament_rows, lu_soon_columns,
       lu_interchange_L_late_from, lu_far_columns_fp64, lu_far_columns_fp32, lu_far_from, lu_leaf, lu_leaf_elements;
   // Cholesky
   std::int64_t cholesky_panel_least, cholesky_panel_part, cholesky_phases_from, cholesky_leaf,

@@ -85,7 +85,8 @@ class SymmetricUpdate {
 };
 
 /// Symmetric updates by halves. First come as many columns as the last panel had, since the panel after the next waits for its own.
-Tasks with_symmetric_updates_by_halves(const Plan& plan, std::int64_t leaf) {
+/// `in_one`: what is left then is not halved.
+Tasks with_symmetric_updates_by_halves(const Plan& plan, std::int64_t leaf, bool in_one) {
   Tasks lowered;
   for (const Task& task : plan.tasks) {
     const Range all = task.C.columns(), soon{all.begin, std::min(all.end, all.begin + task.L.n)},
@@ -94,7 +95,7 @@ Tasks with_symmetric_updates_by_halves(const Plan& plan, std::int64_t leaf) {
       lowered.push_back(task);
       continue;
     }
-    SymmetricUpdate update(lowered, task, leaf);
+    SymmetricUpdate update(lowered, task, in_one ? all.count() : leaf);
     update.by_halves(soon);
     if (rest.empty()) continue;
     update.product(rest, soon);
@@ -199,7 +200,9 @@ bool updates_all_behind(const Plan& plan) {
 
 std::vector<Task> lowered_cholesky(const Plan& plan, const Capabilities& can) {
   if (updates_all_behind(plan))
-    return can.symmetric_update > 0 ? with_symmetric_updates_by_halves(plan, can.symmetric_update) : plan.tasks;
+    return can.symmetric_update > 0
+               ? with_symmetric_updates_by_halves(plan, can.symmetric_update, can.one_symmetric_product)
+               : plan.tasks;
   if (can.cholesky_leaf == 0) return plan.tasks;
   Plan lowered = plan;
   lowered.tasks = with_updates_in_turns(lowered, can.cholesky);

@@ -61,9 +61,11 @@ void update_block_column(Queue<Space>& q, const Gemm<T, Space>& gemm, MatrixView
   if (end < m) gemm(q, T(-1), L.block(n, 0, m - n, k), transposed(L.block(0, 0, n, k)), T(1), C.block(n, 0, m - n, n));
 }
 
-/// C ← C − L Lᵀ on and below the diagonal. C: n × n, L: n × k. By halves; of the blocks on the diagonal the upper triangle is overwritten.
+/// C ← C − L Lᵀ on and below the diagonal. C: n × n, L: n × k. As one product where the backend has a function for that, else by halves; of
+/// the blocks on the diagonal the upper triangle is overwritten.
 template <class T, class Space>
 void update_lower(Queue<Space>& q, const Gemm<T, Space>& gemm, MatrixView<T, Space> L, MatrixView<T, Space> C) {
+  if (gemm.has_lower()) return gemm.lower(q, T(-1), L, transposed(L), T(1), C);
   const auto product = [&](Range r, Range c) {
     const auto of_L = [&](Range rows) { return L.block(rows.begin, 0, rows.count(), L.cols()); };
     gemm(q, T(-1), of_L(r), transposed(of_L(c)), T(1), C.block(r.begin, c.begin, r.count(), c.count()));

@@ -24,7 +24,7 @@ Verdict verdict_on(Queue<Space>& q, Queue<Cpu>& host, const GemmBackend<Space>& 
     const auto& kernel = backend.template in<P>();
     verdict = conformance<P, Space>(q, host, kernel, timed, before, after);
     if (verdict.fault || !kernel.beside) return;
-    const Verdict beside = conformance<P, Space>(q, host, backend.template in<P>(true), timed, before, after);
+    const Verdict beside = conformance<P, Space>(q, host, backend.template in<P>(Use::beside), timed, before, after);
     if (beside.fault) verdict = beside;
     if (beside.grade.worst > verdict.grade.worst) verdict.grade = beside.grade;
   });

@@ -95,8 +95,8 @@ const Table<Request>& solve_table() {
           }),
       factorization_option<Request>("auto: Cholesky if symmetric with a positive diagonal, else LU"),
       pivoting_option<Request>(
-          "of LU; tournament: bands of rows name candidates, which play for the pivots of some columns at a time; auto: "
-          "partial, or a tournament where that is faster and solutions are refined"),
+          "of LU; auto: partial; tournament: bands of rows name candidates, which play for the pivots of some columns "
+          "at a time"),
       O("triangle", 0, "PART", "both", words_of<Uplo>(),
         "which part of A is there; with one of them A is symmetric, and the other is not read")
           .to(&Options::triangle),

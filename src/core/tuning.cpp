@@ -31,7 +31,6 @@ constexpr Tuning hopper = {
     .lu_first_panel_from = 6145,
     .lu_hidden_panels_of_first = 64,
     .lu_panel_multiprocessors = 40,
-    .lu_tournament_from = never,
     .lu_tournament_rows = 8192,
     .lu_soon_columns = 128,
     .lu_interchange_L_late_from = 4097,
@@ -165,8 +164,6 @@ std::vector<TuningField> make_fields(std::span<const GemmBackend<Cpu>* const> of
   add(FIELD(solve_few_rhs), "columns", "the most with which a triangle is read once, whatever its order", 0);
   add(FIELD(work_worth_sharing), "operations", "the least that the cores of the host share", 0);
   add(FIELD(refined_from), "n", "the least where factors in fp32 are refined, if an accuracy is asked for", 0);
-  add(FIELD(lu_tournament_from), "n",
-      "the least where LU has tournament pivoting, if its products are quick and solutions are refined");
   add(FIELD(lu_tournament_rows), "rows", "the most of a panel that need no tournament, where one is asked for");
   place = Device::cpu;  // kernels of CUDA have theirs
   add(FIELD(lu_leaf), "columns", "the most of a panel that is factored without being halved");

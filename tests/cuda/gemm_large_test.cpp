@@ -37,14 +37,16 @@ void expect_exact_products(Queue<Cuda>& q, std::int64_t m, std::int64_t n, std::
     const auto& kernel = backend->in<P>();
     if (!only.empty() && backend->name != only) continue;
     if (!kernel || (backend->unavailable && !backend->unavailable(0).empty())) continue;
-    for (const bool beside : {false, true})
+    for (const Use use : {Use::alone, Use::beside, Use::lower})
       for (const bool add : {false, true}) {
-        if (beside && !kernel.beside) continue;
+        if ((use == Use::beside && !kernel.beside) || (use == Use::lower && (!kernel.lower || m != n))) continue;
         Matrix<T, Cuda> dC = upload(q, add ? C : nothing);
-        backend->in<P>(beside)(q, T(-1), opA, opB, T(add), dC.view());
-        const Matrix<T> result = download(q, dC);
-        EXPECT_TRUE(as_eigen(result.view()) == (add ? updated : -product))
-            << backend->name << ", beta " << add << (beside ? ", beside others" : "");
+        backend->in<P>(use)(q, T(-1), opA, opB, T(add), dC.view());
+        Matrix<T> result = download(q, dC);
+        const auto& right = add ? updated : (-product).eval();
+        for (std::int64_t j = 0; use == Use::lower && j < n; ++j)
+          for (std::int64_t i = 0; i < j; ++i) result(i, j) = right(i, j);
+        EXPECT_TRUE(as_eigen(result.view()) == right) << backend->name << ", beta " << add << ", use " << int(use);
       }
   }
 }
@@ -62,6 +64,45 @@ TEST(GemmOnCuda, is_exact_in_large_products_of_odd_sides) {
       expect_exact_products<double>(q, m, 2903, 1030, op, "tensor", Op::transpose);
   expect_exact_products<double>(q, 3102, 2903, 1030);
   expect_exact_products<double>(q, 3102, 2903, 1030, Op::transpose);
+}
+
+/// Of a triangle of C: several groups of tiles, sides that are no whole tiles, and k in parts.
+TEST(GemmOnCuda, is_exact_in_products_of_which_a_triangle_is_wanted) {
+  if (const std::string why = why_no(Device::cuda); !why.empty()) GTEST_SKIP() << why;
+  Queue<Cuda> q(0);
+  for (const Op op : ops)
+    for (const auto& [n, k] : std::vector<std::pair<std::int64_t, std::int64_t>>{
+             {1, 1}, {127, 40}, {128, 64}, {129, 33}, {700, 300}, {2052, 129}, {4099, 65}, {300, 8200}})
+      expect_exact_products<float>(q, n, n, k, op, "tensor_split");
+}
+
+/// A·Aᵀ, of which the operand is packed once. What is beside C stays.
+TEST(GemmOnCuda, updates_a_triangle_of_a_symmetric_matrix) {
+  if (const std::string why = why_no(Device::cuda); !why.empty()) GTEST_SKIP() << why;
+  Queue<Cuda> q(0);
+  for (const GemmBackend<Cuda>* backend : gemm_backends<Cuda>()) {
+    const auto kernel = backend->in<Precision::fp32>(Use::lower);
+    if (!kernel.lower || !backend->unavailable(0).empty()) continue;
+    for (const std::int64_t n : {1, 65, 130, 1537}) {
+      SCOPED_TRACE(testing::Message() << backend->name << ", n = " << n);
+      constexpr std::int64_t k = 97, frame = 3;
+      Random random;
+      const auto integers = [&](auto, auto) { return random.integer(8); };
+      const auto A = matrix_of<float>(n, k, integers), C = matrix_of<float>(n + frame, n + frame, integers);
+      const Matrix<float, Cuda> dA = upload(q, A);
+      Matrix<float, Cuda> dC = upload(q, C);
+      kernel(q, -1, dA.view(), transposed(dA.view()), 1, dC.view().block(0, 0, n, n));
+      const Matrix<float> result = download(q, dC);
+      const auto a = as_eigen(A.view());
+      auto right = as_eigen(C.view()).eval();
+      right.topLeftCorner(n, n) -= a * a.transpose();
+      for (std::int64_t j = 0; j < n + frame; ++j)
+        for (std::int64_t i = 0; i < n + frame; ++i)
+          if (i >= j || i >= n || j >= n) {
+            ASSERT_EQ(result(i, j), right(i, j)) << i << ", " << j;
+          }
+    }
+  }
 }
 
 /// The tiles of `tensor` that are too large for the products of the conformance suite.

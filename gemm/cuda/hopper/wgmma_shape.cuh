@@ -22,10 +22,11 @@ constexpr int warpgroup = 128, consumers = 2;
 /// cooperative_split: each has half of a tile; operands are in two parts, as common/pack.cuh lays them out.
 enum class KernelSchedule { pingpong, pingpong_multicast, cooperative_multicast, cooperative_split };
 
-/// The shape of a kernel, all of it known when it is compiled.
-template <class Half_, bool a_k_major_, bool b_k_major_, KernelSchedule schedule>
+/// The shape of a kernel, all of it known when it is compiled. lower: of C, which is square, tiles above the diagonal are left out.
+template <class Half_, bool a_k_major_, bool b_k_major_, KernelSchedule schedule, bool lower_ = false>
 struct KernelShape {
   using Half = Half_;
+  static constexpr bool lower = lower_;
   static constexpr bool a_k_major = a_k_major_, b_k_major = b_k_major_;
   static constexpr bool tf32 = std::is_same_v<Half, float>;
   static constexpr bool through_registers =
@@ -49,6 +50,7 @@ struct KernelShape {
   static constexpr int halves = pingpong ? 2 : 1;    ///< of a tile, that a warpgroup has
   static constexpr int pieces = halves * BN / 32;    ///< of C, that a warpgroup has of a tile
   static constexpr int updaters = through_registers ? warpgroup / halves : warpgroup;  ///< threads that update a piece
+  static_assert(!lower || (BN == BM && cluster == 1));
   static_assert(!through_registers || schedule == KernelSchedule::cooperative_multicast ||
                 schedule == KernelSchedule::pingpong);
 };
@@ -100,6 +102,39 @@ struct Tiles {
     j = int(column_in_raster_order<true>(at_, down_, across_, group_rows_) * Shape::BN);
   }
   unsigned down_, across_, group_rows_, at_, step_, rank_ = Shape::cluster > 1 ? block_in_cluster() : 0;
+};
+
+/// The same of the tiles on and below the diagonal: a group is as long as its last row.
+template <class Shape>
+requires(Shape::lower) struct Tiles<Shape> {
+  int i, j;
+
+  __device__ Tiles(const Arguments& p, int first, int every)
+      : down_(unsigned((p.c.rows() + BM - 1) / BM)),
+        rows_(min(p.group_rows, down_)),
+        at_(blockIdx.y + first * gridDim.y),
+        step_(every * gridDim.y) {
+    place();
+  }
+  __device__ bool done() const { return first_ >= down_; }
+  __device__ void advance() {
+    at_ += step_;
+    place();
+  }
+
+ private:
+  __device__ void place() {
+    for (;; at_ += step_) {
+      while (!done() && at_ >= rows_ * (first_ + rows_)) {  // at_ is counted from the first tile of the group on
+        at_ -= rows_ * (first_ + rows_), first_ += rows_;
+        rows_ = min(rows_, down_ - first_);
+      }
+      const unsigned row = first_ + at_ % max(rows_, 1u), column = at_ / max(rows_, 1u);
+      i = int(row) * BM, j = int(column) * BM;
+      if (done() || column <= row) return;
+    }
+  }
+  unsigned down_, rows_, at_, step_, first_ = 0;
 };
 
 /// The pieces of C that a warpgroup updates, one after the other.

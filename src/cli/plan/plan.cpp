@@ -139,9 +139,9 @@ DrawnPlan plan_for(const PlanRequest& r) {
   if (any_of(plan.tasks, is_wide)) step = 0;  // the schedule knows no steps
   const int cards = std::max(r.cards, int(r.options.cards.size()));
   if (!r.card.empty()) {
-    Capabilities can = capabilities_of(device, tuning, computed_in(first.precision.storage), by.n);
+    Capabilities can =
+        for_recipe(capabilities_of(device, tuning, computed_in(first.precision.storage), by.n), first);
     if (first.quick_products) can.panels_apart = panels_apart(device, tuning, by.n, first.pivoting);
-    if (first.pivoting == Pivoting::tournament) can = by_tournament(can);
     plan = lower(plan, can);
   } else if (r.lanes.single() && cards == 1) {
     plan = lower(plan, capabilities_of_cpu(tuning));
