@@ -333,9 +333,11 @@ Report Problem::solve(const Options& options, Matrix<double>& X, bool from_host,
     report = on_cuda ? solve_in_place<Cuda>(choice.cuda_device, options, X)
                      : solve_in_place<Cpu>(options.threads, options, X);
   } else {
+    const bool is_there = device_.matrix && options.device_memory == 0;  // of an earlier run, so there is room for it
     const bool in_parts =
         generator_ && on_cuda &&
-        (options.cards.size() > 1 || goes_out_of_core(options, choice, {.n = n_, .element = Precision::fp64}));
+        (options.cards.size() > 1 ||
+         (!is_there && goes_out_of_core(options, choice, {.n = n_, .element = Precision::fp64})));
     if (in_parts) signs_ = 0;  // that is read again as it is made
     Factorization<double> factors =
         in_parts ? generated_in_parts(choice.cuda_device, options)
