@@ -68,6 +68,8 @@ struct MatrixFile {
   std::optional<Structure> structure = {};
   /// Whether each row is two integers and a comma, such as 1,5, which may be meant for one number.
   bool may_have_decimal_commas = false;
+  /// Of a table whose first column, or row, is 0, 1, 2, … or 1, 2, 3, …: what it may be, and what leaves it out; else empty.
+  std::string question_of_index = {}, question_of_header = {};
   /// Whether the file says that this is a vector, of one dimension, which is read as a column.
   bool is_vector = false;
 };

@@ -11,6 +11,7 @@
 #include "core/range.hpp"
 #include "io/in_rounds.hpp"
 #include "io/input_error.hpp"
+#include "io/table_labels.hpp"
 #include "io/table_row.hpp"
 
 namespace lasolve::io {
@@ -113,6 +114,7 @@ MatrixFile read_table(const InputFile& file, FileFormat format, const ReadOption
       return careful.read(at, x);
     });
   }
+  ask_about_labels(file, layout, result);
   return result;
 }
 
