@@ -37,6 +37,9 @@ class RowReader {
   bool is_number(std::string_view text) const;
   bool has_a_number() const;
   bool is_header_of_pandas() const;
+  bool is_comment_of_others() const;
+  std::string without_header(bool has_index) const;
+  std::string hint_of_empty() const;
   const char* hint_of_missing(std::string_view cell) const;
   std::string hint(std::string_view cell) const;
   std::string hint_of_first_row(std::string_view cell) const;
