@@ -129,6 +129,15 @@ expect 4 'the leading minor of order 2 is not positive' empty "${cpu[@]}" -f cho
 } >band.mtx
 expect 0 "note        all entries are within 3 diagonals of 2399: LAPACK's gbsv solves banded systems" band.mtx "${cpu[@]}"
 
+# What is too small for a double.
+printf '1e-320 4 1\n2 -3e-330 1\n2 0e-400 2.5e-309\n' >small
+expect 0 'small:1:1: note: 3 entries, the first here, below 2.2e-308 lost digits; 1 became 0' small "${cpu[@]}"
+printf '%s\n2 2\n4\n1.0-310\n0\n3\n' "$array" >small.mtx
+expect 0 'small.mtx:4:1: note: an entry below 2.2e-308 lost digits' small.mtx "${cpu[@]}"
+printf '%%%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 4\n2 2 3\n2 1 -1e-400\n' >small.mtx
+expect 0 'small.mtx:5:5: note: an entry below 2.2e-308 lost digits; 1 became 0' small.mtx "${cpu[@]}"
+holds 'zeros are taken for numbers that are too small' [ -z "$("$lasolve" <(printf '4 0.00000000000000000000000\n-0 3\n') "${cpu[@]}" 2>&1 | grep 2.2e-308)" ]
+
 # What takes long says so before it begins.
 "$lasolve" uniform:n=6000 --gemm naive --threads 1 "${cpu[@]}" >/dev/null 2>said &
 for ((k = 0; k < 600; k++)); do

@@ -30,7 +30,9 @@ struct Names<io::FileFormat> {
 
 namespace lasolve::io {
 
+class InputFile;
 class Sharing;
+struct Underflows;
 
 struct ReadOptions {
   /// How many threads may parse; an array file is split among them.
@@ -73,6 +75,9 @@ struct MatrixFile {
   /// Whether the file says that this is a vector, of one dimension, which is read as a column.
   bool is_vector = false;
 };
+
+/// A note in `result` on numbers of the file that are too small for a double, if there are any.
+void note_underflows(const InputFile& file, const Underflows& underflows, MatrixFile& result);
 
 /// Why no memory has addresses for a rows × cols matrix; empty where one can have.
 std::string why_not_addressable(std::int64_t rows, std::int64_t cols);

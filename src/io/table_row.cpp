@@ -70,6 +70,7 @@ void RowReader::read_number(double& value) {
   const char* end = read_field(place_, layout_.mark, value);
   if (!end && allow_nonfinite_) end = read_nonfinite(place_, value, ends_cell);
   if (!end) refuse_number();
+  underflows_.look_at(place_, end, value);
   place_ = end;
 }
 

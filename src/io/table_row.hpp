@@ -22,6 +22,8 @@ class RowReader {
 
   /// Reads the row at p. Returns the end of its line.
   const char* read(const char* p, double* x);
+  /// In all rows that were read.
+  const Underflows& underflows() const { return underflows_; }
 
  private:
   bool at_row_end() const { return place_ == end_; }
@@ -52,6 +54,7 @@ class RowReader {
   const Layout& layout_;
   const bool allow_nonfinite_;
   const char *place_ = nullptr, *row_ = nullptr, *end_ = nullptr;
+  Underflows underflows_;
 };
 
 }  // namespace lasolve::io
