@@ -89,11 +89,26 @@ table() { # TEXT ROWS: what is said of a table
   printf '%b' "$2" >table.csv
   expect 3 "$1" table.csv
 }
-table 'is it a header row of pandas? to_csv(..., index=False, header=False) has none' ',a,b\n0,4,1\n1,2,3\n'
-table "is it a header row? 'tail -n +2' leaves it out" 'a,b\n4,1\n2,3\n'
+leaves() { # TEXT ROWS: what is said, and leaves a table that is solved
+  local command
+  table "$1" "$2"
+  command=$(sed -En 's/.*(\? |; )((tail|cut|sed) .*) leaves .*/\2/p' <<<"$said" | sed 's/.*has none; //')
+  eval "$command" >left.csv
+  holds "$command leaves no table of 2 rows and columns" [ "$(tr -s ';,\t' ' ' <left.csv | wc -lw | xargs)" = '2 4' ]
+}
+leaves 'is it a header row of pandas? to_csv(..., index=False, header=False) has none' ',a,b\n0,4,1\n1,2,3\n'
+leaves "has none; tail -n +2 table.csv | cut -d';' -f2- leaves out header and index" ';nœud_0;nœud_1\n0;4;1\n1;2;3\n'
+leaves "has none; tail -n +2 table.csv | cut -f2- leaves out header and index" '\tα\tβ\na\t4\t1\nb\t2\t3\n'
+leaves 'is it a header row? tail -n +2 table.csv leaves it out' 'a,b\n4,1\n2,3\n'
+leaves 'is it a header row? tail -n +2 table.csv leaves it out' 'a,b\n1,4\n2,3\n'
+leaves "is it a header row? tail -n +2 table.csv | cut -d';' -f2- leaves header and index out" 'Nœud;x;y\nÉ 1;4.5;1\nÉ 2;2;3\n'
+also 'found "Nœud"'
+leaves 'is it a header row? tail -n +3 table.csv | cut -d, -f2- leaves header and index out' '# by hand\nid,x,y\n1,4,1\n2,2,3\n'
+leaves 'is it a header row? tail -n +2 table.csv leaves it out' '"a";"b"\n"4";"1"\n"2";"3"\n'
+leaves 'does a name stand before each row? cut -d, -f2- table.csv leaves it out' 'x,4,1\ny,2,3\n'
+leaves "does a name stand before each row? sed -E 's/^[[:blank:]]*[^#[:blank:]]+//' table.csv leaves it out" 'x 4 1\ny 2 3\n'
 table 'table.csv:1:1: error: expected a number, found ""4""; numbers stand without quotes' '"4","1"\n"2","3"\n'
 table 'table.csv:1:1: error: expected a number, found "NA"; is a value missing?' 'NA,1\n2,3\n'
-table 'does a name stand before each row?' 'x,4,1\ny,2,3\n'
 table '; --allow-nonfinite reads it' '4,nan\n2,3\n'
 printf '%% by hand\n4 1\n%% and\n2 3\n' >table
 expect 0 'solved' table --device cpu

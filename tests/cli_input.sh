@@ -79,12 +79,29 @@ holds '--quiet hides that a comma may mean decimals' grep -q 'a comma separates,
   <("$lasolve" A.csv --rhs b_de.csv "${cpu[@]}" -q 2>&1 >/dev/null)
 printf '1;5\n2;5\n' >b_2.csv
 holds 'a note on columns that nobody can mistake' [ -z "$("$lasolve" A.csv --rhs b_2.csv "${cpu[@]}" 2>&1 | grep 'a comma separates')" ]
+for separator in ',' ';' '\t' ' '; do
+  printf "0${separator}1.5\n1${separator}2.5\n" >b_index
+  expect 0 'b_index: note: the first column counts: is it an index? ' A.csv --rhs b_index "${cpu[@]}"
+  eval "$(sed -n 's/.*index? \(.*\) leaves it out$/\1/p' <<<"$said")" >b_cut
+  holds "the first column is not left out of $(cat b_index)" [ "$(tr -d ' ' <b_cut | paste -sd' ')" = '1.5 2.5' ]
+done
+holds '--quiet hides that there may be an index' grep -q 'is it an index' <("$lasolve" A.csv --rhs b_index "${cpu[@]}" -q 2>&1 >/dev/null)
+printf '0;1,5\n1;2,5\n' | gzip >b_index.csv.gz
+expect 0 "gzip -dc b_index.csv.gz | cut -d';' -f2- leaves it out" A --rhs b_index.csv.gz --decimal-comma "${cpu[@]}"
+printf '0\n6\n8\n' >b_header
+expect 3 'found 3; the first row counts: is it a header? tail -n +2 b_header leaves it out' A.csv --rhs b_header "${cpu[@]}"
 printf '1\n1.#INF\n' >b_inf.txt
 expect 3 'b_inf.txt:2:1: error: expected a finite number, found "1.#INF"' A.csv --rhs b_inf.txt
 
 # What is no square, and what is singular or sparse by its structure.
 printf '1 2 3\n4 5 6\n' >wide
-printf '1 2\n3 4\n5 6\n' >tall
+printf '1 5\n3 4\n2 6\n' >tall
+printf '0;1,5;2\n1;3;4,5\n' >indexed.csv
+expect 3 "found 2 x 3; the first column counts: is it an index? cut -d';' -f2- indexed.csv leaves it out" indexed.csv --decimal-comma
+cut -d';' -f2- indexed.csv >cut.csv
+expect 0 'solved' cut.csv --decimal-comma "${cpu[@]}"
+printf '0,1\n4,1\n2,3\n' >headed.csv
+expect 3 'found 3 x 2; the first row counts: is it a header? tail -n +2 headed.csv leaves it out' headed.csv
 expect 3 'wide:1:1: error: expected a square matrix, found 2 x 3; a last column that is b belongs into a file of its own' wide
 expect 3 'wide:1:1: error: expected a square matrix, found 2 x 3; least squares are not offered' wide --rhs b.txt
 expect 3 "tall:1:1: error: expected a square matrix, found 3 x 2; least squares are not offered: LAPACK's gels" tall
@@ -111,6 +128,15 @@ expect 4 'the leading minor of order 2 is not positive' empty "${cpu[@]}" -f cho
   for ((k = 2; k <= 1200; k++)); do echo "$k $((k - 1)) -1"; done
 } >band.mtx
 expect 0 "note        all entries are within 3 diagonals of 2399: LAPACK's gbsv solves banded systems" band.mtx "${cpu[@]}"
+
+# What is too small for a double.
+printf '1e-320 4 1\n2 -3e-330 1\n2 0e-400 2.5e-309\n' >small
+expect 0 'small:1:1: note: 3 entries, the first here, below 2.2e-308 lost digits; 1 became 0' small "${cpu[@]}"
+printf '%s\n2 2\n4\n1.0-310\n0\n3\n' "$array" >small.mtx
+expect 0 'small.mtx:4:1: note: an entry below 2.2e-308 lost digits' small.mtx "${cpu[@]}"
+printf '%%%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 4\n2 2 3\n2 1 -1e-400\n' >small.mtx
+expect 0 'small.mtx:5:5: note: an entry below 2.2e-308 lost digits; 1 became 0' small.mtx "${cpu[@]}"
+holds 'zeros are taken for numbers that are too small' [ -z "$("$lasolve" <(printf '4 0.00000000000000000000000\n-0 3\n') "${cpu[@]}" 2>&1 | grep 2.2e-308)" ]
 
 # What takes long says so before it begins.
 "$lasolve" uniform:n=6000 --gemm naive --threads 1 "${cpu[@]}" >/dev/null 2>said &

@@ -199,6 +199,16 @@ TEST(MatrixMarket, ShowsTheLineAndACaretWhereThereIsALine) {
   const std::string error = error_of(array + "1 1\n" + std::string(200, ' ') + "x" + std::string(200, ' ') + "y\n");
   EXPECT_EQ(error, "test.mtx:3:201: error: expected a number, found \"x\"\n..." + std::string(60, ' ') + "x" +
                        std::string(39, ' ') + "...\n" + std::string(63, ' ') + "^");
+  EXPECT_EQ(error_of("1 2\n\u00e9\u03b1\u6f22 \u00a0\u202e\xE9 x\n", {}, "test"),
+            "test:2:1: error: expected a number, found \"\u00e9\u03b1\u6f22\"\n"
+            "\u00e9\u03b1\u6f22 \\xC2\\xA0\\xE2\\x80\\xAE\\xE9 x\n^");
+  EXPECT_EQ(error_of("1 2\n3 \u00e94 x\n", {}, "test"),
+            "test:2:3: error: expected a number, found \"\u00e94\"\n3 \u00e94 x\n  ^");
+  EXPECT_EQ(error_of("\u00e9 1\n2 3\u00e9 x\n", {}, "test").substr(0, 9), "test:1:1:");
+  std::string many = "1 2\n";
+  for (int k = 0; k < 40; ++k) many += "\u03b1\u6f22";
+  const std::string cut = error_of(many, {}, "test");
+  EXPECT_EQ(cut.find("\\x"), cut.npos) << cut;
   EXPECT_EQ(error_of(array + "1 1\n"), "test.mtx:3:1: error: expected 1 value, found the end of the file after 0");
 }
 

@@ -131,6 +131,25 @@ TEST(Number, ReadsNonfinite) {
   for (const char* text : {"na", "infi", "nano", "1", ""}) EXPECT_TRUE(refused(text, read_nonfinite)) << text;
 }
 
+TEST(Number, KnowsWhatUnderflows) {
+  const auto keeps_digits = [](const std::string& text) { return !refused(text, read_real<ends_number, '.', true>); };
+  Underflows seen;
+  const auto underflows = [&](const std::string& text) {
+    const std::string padded = text + zeros;
+    const std::int64_t before = seen.numbers;
+    double value = 0;
+    const char* const end = read_real(padded.data(), value);
+    seen.look_at(padded.data(), end, value);
+    return seen.numbers > before;
+  };
+  for (const char* text : {"1e-320", "-1e-400", "1.0-310", "0.01d-307", "-0.000000000000000000000001e-300"})
+    EXPECT_TRUE(!keeps_digits(text) && underflows(text)) << text;
+  EXPECT_EQ(seen.numbers, 5);
+  EXPECT_EQ(seen.zeros, 2);
+  for (const char* text : {"0", "-0.0", "0e-400", "0.0-310", "0.0000000000000000000000", "2.3e-308", "-1e308", "10"})
+    EXPECT_TRUE(keeps_digits(text) && !underflows(text)) << text;
+}
+
 TEST(Number, ReadsDoublesBackInEveryFormat) {
   std::mt19937_64 random(1);
   for (int k = 0; k < 300000; ++k) {

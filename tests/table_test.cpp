@@ -47,8 +47,8 @@ TEST(Table, SaysWhereAFileIsWrong) {
     std::string content, place, message;
     FileFormat format = FileFormat::automatic;
   } cases[] = {
-      {"a,b\n1,2\n", "1:1", R"(expected a number, found "a"; is it a header row? 'tail -n +2' leaves it out)"},
-      {"# x\n\"a b\",b\n1,2\n", "2:1", R"(found ""a b""; is it a header row? 'tail -n +3' leaves it out)"},
+      {"a,b\n1,2\n", "1:1", R"(expected a number, found "a"; is it a header row? tail -n +2 )"},
+      {"# x\n\"a b\",b\n1,2\n", "2:1", R"(found ""a b""; is it a header row? tail -n +3 )"},
       {"1,2\n3,x\n", "2:3", R"(expected a number, found "x")"},
       {"1,2\n3\n", "2:2", "expected 2 numbers, as the first row has, found 1"},
       {"1,2\n3,4,5\n", "2:4", R"(expected the end of the row after 2 numbers, as the first row has, found ",5")"},
@@ -95,6 +95,10 @@ TEST(Table, SaysWhereAFileIsWrong) {
       {",0,1,2\n0,4,1,5\n", "1:1", "found an empty field; is it a header row of pandas? to_csv(..., index=False"},
       {",a,b\n0,4,1\n", "1:1", "found an empty field; is it a header row of pandas?"},
       {",4,1\n0,4,1\n", "1:1", "found an empty field"},
+      {";a;b\n0;4;1\n", "1:1", "found an empty field; is it a header row of pandas?"},
+      {"; rows; of A\n; 2\n1;2\n", "1:1", "found an empty field; is it a comment?"},
+      {"\u00c9,b\n1,2\n", "1:1", "found \"\u00c9\"; is it a header row?"},
+      {"\u22124,b\n1,2\n", "1:1", "found \"\u22124\""},
       {"\"4\",1\n2,3\n", "1:1", R"(found ""4""; numbers stand without quotes, which tr -d '"' takes away)"},
       {"\"4,000.5\",1\n2,3\n", "1:1", R"(found ""4,000.5""; numbers stand without quotes and have no marks between)"},
       {"4'000.5 1\n2 3\n", "1:1", R"(found "4'000.5"; numbers have no marks between thousands)"},

@@ -51,7 +51,8 @@ std::string formats() {
          "  Matrix Market   array or coordinate; real, integer or pattern; array files are column by column\n"
          "  .npy            floats, integers and bools of up to 8 bytes, of one or two dimensions\n"
          "  .npz            an array of several by name: FILE.npz:NAME, or -:NAME\n"
-         "  CSV             commas or semicolons between numbers, a point as decimal mark, no header row\n"
+         "  CSV             commas or semicolons between numbers, no header row and no index; a point as decimal\n"
+         "                  mark, or a comma by --decimal-comma, as in TSV and text\n"
          "  TSV, text       a tab, or blanks of any length, between numbers; # begins a comment, and % a line of it\n\n"
          "Files that are written, by their suffix: .mtx, .npy, .csv, .tsv, .txt, and .gz after it or not.\n"
          "Without --output a solution for --rhs is printed, the report then goes to standard error.\n";

@@ -89,11 +89,13 @@ Problem::Problem(const Request& request, bool stops_where_singular)
   }
 }
 
-void require_square(const Request& request, const std::string& place, std::int64_t rows, std::int64_t cols) {
+void require_square(const Request& request, const std::string& place, std::int64_t rows, std::int64_t cols,
+                    const std::string& question) {
   if (rows == cols) return;
   throw io::InputError(
       fmt::format("{}: error: expected a square matrix, found {} x {}{}", place, rows, cols,
-                  rows == 0 || cols == 0 ? ""
+                  !question.empty()        ? "; " + question
+                  : rows == 0 || cols == 0 ? ""
                   : request.rhs.empty() && cols == rows + 1
                       ? "; a last column that is b belongs into a file of its own, for --rhs"
                       : "; least squares are not offered: LAPACK's gels and numpy.linalg.lstsq solve them"));
@@ -114,7 +116,11 @@ void require_no_generator(const std::string& rhs) {
 }
 
 void Problem::take_matrix(const Request& request, io::MatrixFile file, bool stops_where_singular) {
-  require_square(request, file.place, file.matrix.rows(), file.matrix.cols());
+  const std::int64_t rows = file.matrix.rows(), cols = file.matrix.cols();
+  require_square(request, file.place, rows, cols,
+                 cols == rows + 1   ? file.question_of_index
+                 : rows == cols + 1 ? file.question_of_header
+                                    : "");
   const io::Structure structure = file.structure ? *file.structure : io::structure_of(file.matrix);
   n_ = structure.n;
   advice_ = structure.advice();
@@ -148,18 +154,22 @@ Matrix<double> right_hand_sides(const Request& request, io::MatrixFile file, std
     B = std::move(column);
     notes.push_back(fmt::format("{}: note: a row of {} numbers was taken for a column", request.rhs, n));
   }
-  if (file.may_have_decimal_commas && B.rows() == n) {
-    notes.push_back(
-        fmt::format("{}: note: a comma separates, so these are 2 columns; if 1,5 means 1.5 there, "
-                    "--decimal-comma reads it, or 'tr , . <{}' makes it so",
-                    request.rhs, request.rhs == "-" ? "FILE" : io::shell_word(request.rhs)));
+  const auto doubt = [&](const std::string& what) {
+    notes.push_back(fmt::format("{}: note: {}", request.rhs, what));
     if (request.quiet) fmt::print(stderr, "lasolve: {}\n", notes.back());  // X may be that of another system
-  }
+  };
+  if (file.may_have_decimal_commas && B.rows() == n)
+    doubt(
+        fmt::format("a comma separates, so these are 2 columns; if 1,5 means 1.5 there, --decimal-comma reads it, or "
+                    "'tr , . <{}' makes it so",
+                    request.rhs == "-" ? "FILE" : io::shell_word(request.rhs)));
+  if (!file.question_of_index.empty() && B.rows() == n) doubt(file.question_of_index);
   if (B.rows() == n) return B;
   const bool lies = B.cols() == n, is_row = B.rows() == 1;
   throw io::InputError(fmt::format(
       "{}: error: expected right-hand sides of {} rows, as the matrix has, found {}{}", file.place, n, B.rows(),
-      lies     ? fmt::format("; each of the {} rows has {} numbers: is it transposed?", B.rows(), n)
+      B.rows() == n + 1 && !file.question_of_header.empty() ? "; " + file.question_of_header
+      : lies   ? fmt::format("; each of the {} rows has {} numbers: is it transposed?", B.rows(), n)
       : is_row ? fmt::format(" with {} numbers: it takes a row for each number", B.cols())
                : ""));
 }
@@ -334,10 +344,9 @@ Report Problem::solve(const Options& options, Matrix<double>& X, bool from_host,
                      : solve_in_place<Cpu>(options.threads, options, X);
   } else {
     const bool is_there = device_.matrix && options.device_memory == 0;  // of an earlier run, so there is room for it
-    const bool in_parts =
-        generator_ && on_cuda &&
-        (options.cards.size() > 1 ||
-         (!is_there && goes_out_of_core(options, choice, {.n = n_, .element = Precision::fp64})));
+    const bool in_parts = generator_ && on_cuda &&
+                          (options.cards.size() > 1 ||
+                           (!is_there && goes_out_of_core(options, choice, {.n = n_, .element = Precision::fp64})));
     if (in_parts) signs_ = 0;  // that is read again as it is made
     Factorization<double> factors =
         in_parts ? generated_in_parts(choice.cuda_device, options)

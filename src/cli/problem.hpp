@@ -12,7 +12,8 @@
 namespace lasolve::cli {
 
 /// Throws io::InputError, which says what to do with such a matrix, unless it is square.
-void require_square(const Request&, const std::string& place, std::int64_t rows, std::int64_t cols);
+void require_square(const Request&, const std::string& place, std::int64_t rows, std::int64_t cols,
+                    const std::string& question = {});
 /// Right-hand sides of n rows, as they are meant in a file: a row that is as long as the matrix has rows can only mean a column. What a
 /// person should know of them is added to the notes. Throws io::InputError.
 Matrix<double> right_hand_sides(const Request&, io::MatrixFile file, std::int64_t n, std::vector<std::string>& notes);

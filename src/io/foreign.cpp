@@ -13,6 +13,7 @@
 #include "io/matlab.hpp"
 #include "io/number.hpp"
 #include "io/packed.hpp"
+#include "io/utf8.hpp"
 
 namespace lasolve::io {
 namespace {
@@ -118,12 +119,9 @@ bool is_no_text(std::string_view bytes) {
   std::size_t count = 0;
   for (std::size_t k = 0; k < bytes.size();) {
     const auto c = static_cast<unsigned char>(bytes[k]);
-    const std::size_t length = c < 0x80 ? 1 : c >= 0xF0 ? 4 : c >= 0xE0 ? 3 : 2;
-    bool whole = c < 0x80 ? !is_control(c) : c >= 0xC2 && c < 0xF5;
-    for (std::size_t j = 1; j < length; ++j)
-      whole = whole && k + j < bytes.size() && (static_cast<unsigned char>(bytes[k + j]) & 0xC0) == 0x80;
-    count += !whole;
-    k += whole ? length : 1;
+    const std::size_t length = is_control(c) ? 0 : first_character(bytes.substr(k)).bytes;
+    count += length == 0;
+    k += std::max<std::size_t>(length, 1);
   }
   const auto is_its = [](char c) { return is_control(static_cast<unsigned char>(c)); };
   return count * one_in > bytes.size() && any_of(bytes, is_its);

@@ -22,13 +22,13 @@ struct UsageError : std::runtime_error {
 std::string place_name(const std::string& file, std::string_view text, std::size_t offset);
 
 /// "FILE:LINE:COLUMN: error: MESSAGE", the line, and a caret below text[offset]. The line is cut around the caret when
-/// it is long, and left out when it is empty; bytes that do not print are shown as \xNN.
+/// it is long, and left out when it is empty; what does not print is shown as \xNN.
 std::string message_at(const std::string& file, std::string_view text, std::size_t offset, const std::string& message);
 
-/// The bytes, with those that do not print shown as \xNN.
+/// Text in UTF-8, with bytes that are none, or do not print, shown as \xNN.
 std::string printable(std::string_view bytes);
 
-/// The token in quotes, cut when it is long, with bytes that do not print shown as \xNN.
+/// The token in quotes, cut when it is long, and printable.
 std::string quoted(std::string_view token);
 
 }  // namespace lasolve::io

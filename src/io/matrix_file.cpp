@@ -3,8 +3,18 @@
 #include <fmt/format.h>
 
 #include "core/sizes.hpp"
+#include "io/input_file.hpp"
+#include "io/number.hpp"
 
 namespace lasolve::io {
+
+void note_underflows(const InputFile& file, const Underflows& underflows, MatrixFile& result) {
+  const auto& [numbers, zeros, first] = underflows;
+  if (numbers == 0) return;
+  result.notes.push_back(fmt::format("{}: note: {} below 2.2e-308 lost digits{}", file.name_of(first),
+                                     numbers == 1 ? "an entry" : fmt::format("{} entries, the first here,", numbers),
+                                     zeros == 0 ? "" : fmt::format("; {} became 0", zeros)));
+}
 
 std::string why_not_addressable(std::int64_t rows, std::int64_t cols) {
   constexpr std::int64_t most = std::int64_t(1) << 59;  // elements, so that their padded columns end below 2^63 bytes

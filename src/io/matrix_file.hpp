@@ -30,7 +30,9 @@ struct Names<io::FileFormat> {
 
 namespace lasolve::io {
 
+class InputFile;
 class Sharing;
+struct Underflows;
 
 struct ReadOptions {
   /// How many threads may parse; an array file is split among them.
@@ -68,9 +70,14 @@ struct MatrixFile {
   std::optional<Structure> structure = {};
   /// Whether each row is two integers and a comma, such as 1,5, which may be meant for one number.
   bool may_have_decimal_commas = false;
+  /// Of a table whose first column, or row, is 0, 1, 2, … or 1, 2, 3, …: what it may be, and what leaves it out; else empty.
+  std::string question_of_index = {}, question_of_header = {};
   /// Whether the file says that this is a vector, of one dimension, which is read as a column.
   bool is_vector = false;
 };
+
+/// A note in `result` on numbers of the file that are too small for a double, if there are any.
+void note_underflows(const InputFile& file, const Underflows& underflows, MatrixFile& result);
 
 /// Why no memory has addresses for a rows × cols matrix; empty where one can have.
 std::string why_not_addressable(std::int64_t rows, std::int64_t cols);

@@ -204,6 +204,7 @@ MatrixFile read_matrix_market(const InputFile& file, const ReadOptions& options)
     read_entries(scanner, header, options, result);
   else if (!read_array_on_threads(scanner, header, options, result.matrix))
     read_array(scanner, header, options, result.matrix);
+  note_underflows(file, scanner.underflows, result);
   if (header.symmetry != Symmetry::general) mirror(result.matrix, header.symmetry);
   if (header.format == Format::array) note_rows(data, header, result);
   return result;

@@ -26,7 +26,8 @@ std::int64_t read_run(const char*& p, double* x, std::int64_t count) {
 }
 
 inline std::int64_t read_run(Field field, const char*& p, double* x, std::int64_t count) {
-  return field == Field::integer ? read_run<read_integer>(p, x, count) : read_run<read_real<>>(p, x, count);
+  return field == Field::integer ? read_run<read_integer>(p, x, count)
+                                 : read_run<read_real<ends_number, '.', true>>(p, x, count);
 }
 
 /// Reads the value at the place, whatever it is, or says what is wrong with it.
@@ -42,6 +43,7 @@ inline double read_value(Scanner& scanner, Field field, const ReadOptions& optio
         (field == Field::integer ? explain_bad_integer(scanner.token()) : explain_bad_real(scanner.token())) +
         (may_be_read ? "; --allow-nonfinite reads it" : ""));
   }
+  if (field == Field::real) scanner.underflows.look_at(scanner.place, end, value);
   scanner.place = end;
   return value;
 }

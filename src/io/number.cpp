@@ -148,7 +148,18 @@ double slow_real(const char* begin, const char* end) {
   return is_large(number) ? std::numeric_limits<double>::infinity() : 0.0;
 }
 
+bool is_not_zero(const char* begin, const char* end) {
+  const std::string_view number(begin, end);
+  return number.substr(0, number.find_first_of("eEdD+-")).find_first_of("123456789") != number.npos;
+}
+
 }  // namespace detail
+
+void Underflows::count(const char* begin, const char* end, double value) {
+  if (!detail::is_not_zero(begin + (*begin == '-' || *begin == '+'), end)) return;
+  if (numbers++ == 0) first = begin;
+  zeros += value == 0;
+}
 
 const char* read_integer(const char* p, double& value) {
   const bool negative = *p == '-';

@@ -33,8 +33,25 @@ const char* read_digits(const char* p, std::uint64_t& w);
 /// double. An exponent of three digits behind a point may lack its letter, as Fortran writes 1.0-103. `mark` stands for the
 /// point. Returns the end of the number, or null when there is none, when it runs on into other bytes, or when it
 /// overflows. What underflows is read as the nearest number, zero included.
-template <auto ends = ends_number, char mark = '.'>
+/// `keeps_digits`: null also for what underflows.
+template <auto ends = ends_number, char mark = '.', bool keeps_digits = false>
 const char* read_real(const char* p, double& value);
+
+/// Numbers below 2.2e-308 and other than zero: a double has fewer digits there, or is 0.
+struct Underflows {
+  std::int64_t numbers = 0, zeros = 0;
+  const char* first = nullptr;
+
+  /// Counts the number in [begin, end), if it is one that was read as `value`.
+  void look_at(const char* begin, const char* end, double value) {
+    if (value > -least_normal && value < least_normal) count(begin, end, value);
+  }
+
+  static constexpr double least_normal = 2.2250738585072014e-308;
+
+ private:
+  void count(const char* begin, const char* end, double value);
+};
 
 /// Reads [+-] digits. Null also when the integer is not exact as a double or does not fit 64 bits.
 const char* read_integer(const char* p, double& value);
@@ -67,6 +84,9 @@ extern const std::array<PowerOfFive, greatest_power - least_power + 1> powers_of
 
 /// The number in [begin, end), which has the form that read_real reads but for its sign, by std::from_chars.
 double slow_real(const char* begin, const char* end);
+
+/// Whether a number, without its sign, has a digit other than 0 before its exponent.
+bool is_not_zero(const char* begin, const char* end);
 
 inline std::uint64_t load8(const char* p) {
   static_assert(std::endian::native == std::endian::little, "digits are read in little-endian order");
@@ -128,7 +148,7 @@ inline double nearest_double(std::uint64_t w, std::int64_t q) {
   return bits < 0x7FF0000000000000 ? std::bit_cast<double>(bits) : -1;
 }
 
-template <auto ends, char mark>
+template <auto ends, char mark, bool keeps_digits>
 const char* read_real(const char* p, double& value) {
   const bool negative = *p == '-';
   p += negative || *p == '+';
@@ -171,6 +191,7 @@ const char* read_real(const char* p, double& value) {
   } else {
     value = detail::slow_real(digits, p);
     if (value > 1.7976931348623157e308) return nullptr;
+    if (keeps_digits && value < Underflows::least_normal && detail::is_not_zero(digits, p)) return nullptr;
   }
   if (negative) value = -value;
   return p;

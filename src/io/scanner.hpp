@@ -15,6 +15,7 @@ namespace lasolve::io {
 struct Scanner {
   const InputFile& file;
   const char* place;
+  Underflows underflows = {};
 
   bool at_end() const { return place == file.end(); }
   bool at_line_end() const { return at_end() || *place == '\n'; }

@@ -11,6 +11,7 @@
 #include "core/range.hpp"
 #include "io/in_rounds.hpp"
 #include "io/input_error.hpp"
+#include "io/table_labels.hpp"
 #include "io/table_row.hpp"
 
 namespace lasolve::io {
@@ -22,7 +23,7 @@ const char* read_plain_row(const char* p, const Layout& layout, double* x) {
   const char separator = layout.separator;
   for (std::int64_t j = 0; j < layout.cols; ++j) {
     while (is_padding(*p, separator)) ++p;
-    p = read_real<ends_cell, mark>(p, x[j]);
+    p = read_real<ends_cell, mark, true>(p, x[j]);
     if (p == nullptr) return nullptr;
     if (separator == ' ' || j + 1 == layout.cols) continue;
     while (is_padding(*p, separator)) ++p;
@@ -84,8 +85,8 @@ MatrixFile read_table(const InputFile& file, FileFormat format, const ReadOption
 
   // A number takes two bytes with what separates it: a table is no larger than eight times its file where its rows are of
   // one length, and where they are not, that is said before memory is taken.
-  RowReader careful(file, layout, options.allow_nonfinite);
   if (layout.cols > (end - layout.first_row + 1) / (2 * rows)) {
+    RowReader careful(file, layout, options.allow_nonfinite);
     std::vector<double> row(std::size_t(layout.cols));
     for (const char* p = layout.first_row; p != end; p = next_row(p, end, layout.separator)) {
       p = careful.read(p, row.data());
@@ -107,12 +108,15 @@ MatrixFile read_table(const InputFile& file, FileFormat format, const ReadOption
     });
   });
   if (contains(plain, 0)) {
+    RowReader careful(file, layout, options.allow_nonfinite);
     Teller tell(options.progress, end - layout.first_row);
     read_rows(layout.first_row, end, layout, 0, result.matrix, [&](const char* at, double* x) {
       tell(at - layout.first_row);
       return careful.read(at, x);
     });
+    note_underflows(file, careful.underflows(), result);
   }
+  ask_about_labels(file, layout, result);
   return result;
 }
 

@@ -6,6 +6,7 @@
 
 #include "io/in_rounds.hpp"
 #include "io/input_error.hpp"
+#include "io/table_labels.hpp"
 
 namespace lasolve::io {
 namespace {
@@ -69,6 +70,7 @@ void RowReader::read_number(double& value) {
   const char* end = read_field(place_, layout_.mark, value);
   if (!end && allow_nonfinite_) end = read_nonfinite(place_, value, ends_cell);
   if (!end) refuse_number();
+  underflows_.look_at(place_, end, value);
   place_ = end;
 }
 
@@ -105,20 +107,37 @@ bool RowReader::is_header_of_pandas() const {
   return true;
 }
 
+/// Whether this row begins with a semicolon that separates nothing in the next.
+bool RowReader::is_comment_of_others() const {
+  if (*place_ != ';' || !is_first() || place_ != row_ || has_a_number()) return false;
+  const char* const stop = line_end(row_, file_.end());
+  if (stop == file_.end()) return true;
+  const char* const next = next_row(stop + 1, file_.end(), layout_.separator);
+  const std::string_view below(next, std::size_t(row_end(next, file_.end(), layout_.separator) - next));
+  return below.starts_with(';') || below.find(';') == below.npos;
+}
+
+std::string RowReader::without_header(bool has_index) const {
+  return command_without({.header = true, .index = has_index}, file_, layout_);
+}
+
 void RowReader::refuse_number() const {
   const std::string_view text = cell();
   file_.refuse(place_, explain_bad_real(text, layout_.mark) + hint(text));
 }
 
 void RowReader::refuse_empty() const {
-  const bool is_comment = *place_ == ';' && is_first() && place_ == row_ && !has_a_number();
-  file_.refuse(place_, fmt::format("expected a number, found an empty field{}",
-                                   is_comment ? "; is it a comment? that begins with # or %"
-                                   : is_header_of_pandas()
-                                       ? "; is it a header row of pandas? to_csv(..., index=False, header=False) has "
-                                         "none, and no names of rows"
-                                   : layout_.separator == '\t' ? "; --format txt takes tabs for blanks"
-                                                               : ""));
+  file_.refuse(place_, "expected a number, found an empty field" + hint_of_empty());
+}
+
+std::string RowReader::hint_of_empty() const {
+  if (is_comment_of_others()) return "; is it a comment? that begins with # or %";
+  if (is_header_of_pandas())
+    return fmt::format(
+        "; is it a header row of pandas? to_csv(..., index=False, header=False) has none; {} leaves out header and "
+        "index",
+        without_header(true));
+  return layout_.separator == '\t' ? "; --format txt takes tabs for blanks" : "";
 }
 
 /// What a field may be where a number is missing; empty where it is none of that.
@@ -147,12 +166,14 @@ std::string RowReader::hint(std::string_view cell) const {
 
 std::string RowReader::hint_of_first_row(std::string_view cell) const {
   if (begins_comment_of_others(cell)) return "; is it a comment? that begins with # or %";
-  const char first = cell.front();
-  const bool word = (first >= 'A' && first <= 'Z') || (first >= 'a' && first <= 'z') || first == '"' || first == '_';
-  if (!word) return "";
-  if (has_a_number()) return place_ == row_ ? "; does a name stand before each row?" : "";
-  const auto line = 1 + std::count(file_.begin(), row_, '\n');
-  return fmt::format("; is it a header row? 'tail -n +{}' leaves it out", line + 1);
+  if (!begins_name(cell.front())) return "";
+  if (has_a_number())
+    return place_ != row_ ? ""
+                          : fmt::format("; does a name stand before each row? {} leaves it out",
+                                        command_without({.index = true}, file_, layout_));
+  const bool has_index = has_index_below_first(file_, layout_);
+  return fmt::format("; is it a header row? {} leaves {} out", without_header(has_index),
+                     has_index ? "header and index" : "it");
 }
 
 void RowReader::refuse_length(std::int64_t found_numbers) const {

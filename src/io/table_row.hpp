@@ -22,6 +22,8 @@ class RowReader {
 
   /// Reads the row at p. Returns the end of its line.
   const char* read(const char* p, double* x);
+  /// In all rows that were read.
+  const Underflows& underflows() const { return underflows_; }
 
  private:
   bool at_row_end() const { return place_ == end_; }
@@ -37,6 +39,9 @@ class RowReader {
   bool is_number(std::string_view text) const;
   bool has_a_number() const;
   bool is_header_of_pandas() const;
+  bool is_comment_of_others() const;
+  std::string without_header(bool has_index) const;
+  std::string hint_of_empty() const;
   const char* hint_of_missing(std::string_view cell) const;
   std::string hint(std::string_view cell) const;
   std::string hint_of_first_row(std::string_view cell) const;
@@ -49,6 +54,7 @@ class RowReader {
   const Layout& layout_;
   const bool allow_nonfinite_;
   const char *place_ = nullptr, *row_ = nullptr, *end_ = nullptr;
+  Underflows underflows_;
 };
 
 }  // namespace lasolve::io
