@@ -8,6 +8,10 @@ expect 0 'the median of 5 runs in turns' "${two[@]}"
 expect 0 'one run;' "${two[@]}" --repeat 1 --warmup 0
 expect 0 'one panel holds the matrix' uniform:n=20 --device cpu --gemm naive,tiled
 expect 5 '--matrix spd is for Cholesky' compare -f cholesky --n 32 --gemm tiled
+"$lasolve" compare -f cholesky --n 32,48 --device cpu --gemm tiled,naive,packed --unverified --repeat 1 >table 2>said
+holds 'what a matrix is not is said for each backend' [ "$(cat table said | grep -c 'spd is for Cholesky')" = 1 ]
+holds 'not all are named' grep -q '^lasolve: tiled, naive, packed in fp64 at n = 32, 48: ' said
+holds 'a row does not say it in brief' [ "$(grep -c ' FAIL: not positive definite$' table)" = 6 ]
 "$lasolve" "${two[@]}" --json runs.json >table
 holds 'backends are not run five times' [ "$(grep -c '"runs": 5' runs.json)" = 2 ]
 seconds=$(sed -n '/^gemm /,/^factor s/p' table | sed '1d;$d' | awk '{print $3}')

@@ -122,4 +122,11 @@ holds 'zsh: no methods' grep -q 'auto lu cholesky' _lasolve
 expect 2 "takes bash, zsh, not 'fish'" help --completion fish
 holds 'list says more than once why there is no CUDA' \
   [ "$("$lasolve" list | grep -c -e 'toolkit' -e 'no CUDA driver' -e 'has no CUDA device')" -le 1 ]
+
+# What pages and headers say of backends and versions is so. The reference of tables, which is another thing, is blas or else eigen.
+sources=$data/..
+says_eigen=$(grep -nE 'blas`?,? (or )?else `?eigen' "$sources"/include/lasolve/*.h* "$sources"/README.md "$sources"/docs/*.md "$sources"/docs/reference/*.md | grep -v -e '| reference |' -e 'The reference')
+holds "auto is not eigen where there is no OpenBLAS: $says_eigen" [ -z "$says_eigen" ]
+kept=$(grep -o 'COMPATIBILITY Same[A-Za-z]*Version' "$sources/cmake/LasolveInstall.cmake" | sed 's/.*Same//; s/Version//; s/.*/\L&/')
+holds "lasolve.h promises more than the $kept version that CMake does" grep -q "later library of the same $kept version" "$sources/include/lasolve/lasolve.h"
 exit "$failed"

@@ -5,7 +5,10 @@ if(NOT LASOLVE_SANITIZE) # which puts names of its own into objects, and does no
            COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/levels.sh ${CMAKE_NM} $<TARGET_FILE:lasolve_tool> ${PROJECT_SOURCE_DIR}/data "${LASOLVE_LEVELS}"
                    "$<FILTER:$<TARGET_OBJECTS:lasolve_objects>,INCLUDE,/levels/>"
            COMMAND_EXPAND_LISTS)
-  set_tests_properties(Levels.keep_to_themselves PROPERTIES LABELS cpu TIMEOUT 600)
+  add_test(NAME Levels.run_without_wide_vectors
+           COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/valgrind.sh $<TARGET_FILE:lasolve_tool> ${PROJECT_SOURCE_DIR}/data "${LASOLVE_LEVELS}")
+  set_tests_properties(Levels.keep_to_themselves Levels.run_without_wide_vectors PROPERTIES LABELS cpu TIMEOUT 600)
+  set_tests_properties(Levels.run_without_wide_vectors PROPERTIES SKIP_RETURN_CODE 77)
 endif()
 set(at_each_level_gemm Cpu/Gemm.*packed*)
 set(at_each_level_lu LuOnTheCpu*:LuFactors*:Cpu/Lu.*reports_the_first_zero*:Cpu/Lu.*hides_a_nan*)

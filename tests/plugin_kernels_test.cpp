@@ -1,4 +1,6 @@
 // The adapter brings what a kernel of somebody's own leaves out: with it, one that does any part of the contract keeps to all of it.
+#include <atomic>
+
 #include "conforming.hpp"
 #include "devices.hpp"
 #include "io/input_error.hpp"
@@ -215,6 +217,53 @@ TEST(PluginKernelCall, is_told_beside_the_product) {
   ASSERT_TRUE(other);
   EXPECT_EQ(other->called.m, 8);
   EXPECT_TRUE(says(said_of(*other), "one of 3 calls"));
+}
+
+/// It makes C + A·B, whatever it declares: what was in a copy of C does not make that look right, or right on one core alone.
+TEST(PluginKernelCall, is_told_that_C_is_read) {
+  KernelCalls::here().keep();
+  Queue<Cpu> q(3);
+  share_all(q);
+  for (const unsigned limits : {int(LASOLVE_KERNEL_ASSIGNS), int(LASOLVE_KERNEL_NO_GAPS)})
+    for (const unsigned calls : {0, int(LASOLVE_KERNEL_ONE_CALL)}) {
+      lasolve_kernel kernel = kernel_with(LASOLVE_KERNEL_NO_TRANSPOSES | limits | calls);
+      kernel.f64 = [](void*, lasolve_op, lasolve_op, lasolve_int m, lasolve_int n, lasolve_int k, double,
+                      const double* A, lasolve_int lda, const double* B, lasolve_int ldb, double, double* C,
+                      lasolve_int ldc) {
+        for (lasolve_int j = 0; j < n; ++j)
+          for (lasolve_int l = 0; l < k; ++l)
+            for (lasolve_int i = 0; i < m; ++i) C[i + j * ldc] += A[i + l * lda] * B[l + j * ldb];
+      };
+      Adapter own(kernel);
+      bench::Validation<Precision::fp64, Cpu> trial(q, q, made_by<double>(own));
+      for (const std::int64_t size : {1, 65}) {
+        const auto fault = trial({.m = size, .n = size, .k = size, .alpha = 1, .beta = 0, .a = bench::Layout::odd});
+        ASSERT_TRUE(fault) << limits;
+        EXPECT_TRUE(says(said_of(*fault), "C held NaN before the call: it reads C")) << said_of(*fault);
+        EXPECT_FALSE(fault->only_concurrent);
+      }
+      const auto fault = trial({.m = 65, .n = 65, .k = 65, .alpha = -1, .beta = 1});
+      if (limits & LASOLVE_KERNEL_ASSIGNS)
+        EXPECT_TRUE(says(said_of(*fault), "C held NaN before the call")) << said_of(*fault);
+    }
+}
+
+/// One that is called once at a time is not told to be.
+TEST(PluginKernelCall, is_not_told_to_be_alone_where_it_is) {
+  KernelCalls::here().keep();
+  Queue<Cpu> q(3);
+  static std::atomic<int> calls;
+  lasolve_kernel kernel = kernel_with(LASOLVE_KERNEL_ONE_CALL);
+  kernel.f64 = [](void*, lasolve_op, lasolve_op, lasolve_int m, lasolve_int n, lasolve_int, double, const double*,
+                  lasolve_int, const double*, lasolve_int, double, double* C, lasolve_int ldc) {
+    const double element = calls++ == 0 ? 7 : 0;
+    for (lasolve_int j = 0; j < n; ++j) std::fill_n(C + j * ldc, m, element);
+  };
+  Adapter own(kernel);
+  bench::Validation<Precision::fp64, Cpu> trial(q, q, made_by<double>(own));
+  const auto fault = trial({.m = 3, .n = 3, .k = 2, .alpha = 0, .beta = 0});
+  ASSERT_TRUE(fault);
+  EXPECT_FALSE(fault->only_concurrent) << said_of(*fault);
 }
 
 /// What the kernel says of itself behind its call; with a thread of its own for each core, only of the last.

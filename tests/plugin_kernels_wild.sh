@@ -74,14 +74,21 @@ kernel skips_zeros 'for (lasolve_int j = 0; j < n; ++j) for (lasolve_int i = 0; 
   }' 'kernel.limits = LASOLVE_KERNEL_NO_TRANSPOSES;'
 kernel square_unsaid 'for (lasolve_int j = 0; j < m; ++j) for (lasolve_int i = 0; i < m; ++i) for (lasolve_int l = 0; l < m; ++l)
     C[i + j * ldc] += A[i + l * lda] * B[l + j * ldb];' 'kernel.limits = LASOLVE_KERNEL_NO_TRANSPOSES | LASOLVE_KERNEL_ADDS;'
-wrong=tiled,./reads_c.c,./skips_zeros.c,./square_unsaid.c
+kernel adds_unsaid 'dgemm_int(m, n, k, A, lda, B, ldb, C, ldc);' \
+  'kernel.limits = LASOLVE_KERNEL_NO_TRANSPOSES | LASOLVE_KERNEL_ASSIGNS;' "$theirs"
+kernel adds_alone 'dgemm_int(m, n, k, A, lda, B, ldb, C, ldc);' \
+  'kernel.limits = LASOLVE_KERNEL_NO_TRANSPOSES | LASOLVE_KERNEL_ASSIGNS | LASOLVE_KERNEL_ONE_CALL;' "$theirs"
+wrong=tiled,./reads_c.c,./skips_zeros.c,./square_unsaid.c,./adds_unsaid.c,./adds_alone.c
 if [ "$(uname -m)" = x86_64 ]; then
   kernel unaligned '__asm__ volatile("movapd %0, %%xmm0" : : "m"(*(const double(*)[2])A) : "xmm0"); RIGHT;'
   wrong+=,./unaligned.c
 fi
 "$lasolve" "${small[@]}" --gemm "$wrong" --repeat 1 >table 2>said
 holds "wrong kernels make a solve return $?, not 5" [ $? = 5 ]
-says 'C held NaN before the call: it reads C where beta is 0, or adds to C whatever beta is'
+for name in reads_c adds_unsaid adds_alone; do
+  holds "$name is not told why" grep -q "$name on cpu .*; C held NaN before the call: it reads C where beta is 0, or adds to C" said
+done
+holds 'a kernel that reads C is told to be called by one core' [ "$(grep -c 'one c' said)" = 0 ]
 says 'kernel.limits with LASOLVE_KERNEL_ADDS is for one that makes C + A B'
 says '0 times NaN and 0 times infinity are NaN: it leaves out steps with a zero'
 says 'square_unsaid on cpu is wrong in fp64'

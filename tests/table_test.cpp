@@ -102,6 +102,19 @@ TEST(Table, SaysWhereAFileIsWrong) {
       {"\"4\",1\n2,3\n", "1:1", R"(found ""4""; numbers stand without quotes, which tr -d '"' takes away)"},
       {"\"4,000.5\",1\n2,3\n", "1:1", R"(found ""4,000.5""; numbers stand without quotes and have no marks between)"},
       {"4'000.5 1\n2 3\n", "1:1", R"(found "4'000.5"; numbers have no marks between thousands)"},
+      {"4 000.5;1\n2;3\n", "1:1", R"(expected a number, found "4 000.5"; numbers have no marks between thousands)"},
+      {"4;1\n2; 1 234 567\n", "2:4", R"(found "1 234 567"; numbers have no marks between thousands)"},
+      {"1 234,5;1\n2;3\n", "1:1",
+       R"(found "1 234,5"; numbers have no marks between thousands, and a decimal comma only with --decimal-comma)"},
+      {"4.000,5;1\n2;3\n", "1:1",
+       R"(found "4.000,5"; numbers have no marks between thousands, and a decimal comma only with --decimal-comma)"},
+      {"4\u00a0000;1\n2;3\n", "1:1", "numbers have no marks between thousands"},
+      {"4.000,5 1,0\n2,5 3\n", "1:9",
+       R"(found "1"; --decimal-comma takes a comma for the decimal mark, and numbers have no marks between thousands)"},
+      {"\"4.000,5\";\"1,0\"\n", "1:1",
+       "without quotes and have no marks between thousands, and a decimal comma only with --decimal-comma"},
+      {"4 00;1\n2;3\n", "1:3", R"(expected a semicolon, found "00")"},
+      {"4,1 000\n2,3\n", "1:3", R"(found "1 000"; numbers have no marks between thousands)"},
       {"\"4,5\";\"1,0\"\n", "1:1", "and have a decimal comma only with --decimal-comma"},
       {"1 1.0-5\n2 3\n", "1:3", R"(found "1.0-5"; an exponent needs its letter, as in 1.0e+100)"},
       {"1 2\n", "", ""},
@@ -128,6 +141,11 @@ TEST(Table, ReadsADecimalCommaWhereItIsAskedFor) {
   EXPECT_NE(error_of("1.5;2\n", options, "test.csv").find("with --decimal-comma a point is no decimal mark"),
             std::string::npos);
   EXPECT_NE(error_of("1.234,5;2\n", options, "test.csv").find("numbers have no marks between thousands"),
+            std::string::npos);
+  EXPECT_NE(error_of("1 234,5;2\n", options, "test.csv").find("numbers have no marks between thousands"),
+            std::string::npos);
+  EXPECT_NE(error_of("4,000.5;2\n", options, "test.csv")
+                .find("no marks between thousands, and with --decimal-comma a point is no decimal mark"),
             std::string::npos);
   EXPECT_NE(error_of("1;2,5e\n", options, "test.csv").find(R"(found "2,5e"; its exponent has no digits)"),
             std::string::npos);

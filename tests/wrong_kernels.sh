@@ -66,9 +66,13 @@ fi
   --gemm eigen,ignores_op_a,loses_a_step,crashes,aborts,exits --json compare.json >said 2>&1
 code=$?
 [ $code -eq 5 ] || { echo "compare: the exit code is $code, not 5"; failed=1; }
-says 'crashes in fp64 at n = 40, 150: it crashed (SIGSEGV: Segmentation fault)'
-says 'ignores_op_a in fp64 at n = 40, 150: C(0, '
-says 'loses_a_step in fp32 at n = 40, 150: C(0, 0) is '
+says 'crashes on cpu is wrong in fp64: it crashed (SIGSEGV: Segmentation fault)'
+says 'ignores_op_a on cpu is wrong in fp64: C(0, '
+says 'loses_a_step on cpu is wrong in fp32: C(0, 0) is '
+for reason in 'crashed (SIGSEGV' 'C(0, 0) is '; do
+  [ "$(grep -cF "$reason" said)" = "$(grep -F "$reason" said | grep -c ' is wrong in ')" ] || { echo "'$reason' is said again"; failed=1; }
+done
+[ "$(grep -c ' FAIL: wrong in the trial$' said)" -ge 8 ] || { echo 'rows do not say in brief that they are wrong'; failed=1; }
 "$lasolve" compare --device cpu --n 60 --unverified --repeat 2 --warmup 0 --threads 1 --block-size 5 --factorization lu \
   --gemm eigen,doubles,throws,starves --json unverified.json >>said 2>&1
 says 'doubles in fp64 at n = 60: '

@@ -5,7 +5,7 @@
 
    What is a word in the tool, such as "cholesky", is the same word here. Functions return a lasolve_status and never end the
    program. Handles are opaque, and the structures, but lasolve_memory_source, begin with their size, so a program that was compiled
-   earlier goes on working with a later library of the same major version. */
+   earlier goes on working with a later library of the same minor version: 0.2.0 with 0.2.1, not with 0.3. */
 #ifndef LASOLVE_LASOLVE_H
 #define LASOLVE_LASOLVE_H
 

@@ -51,7 +51,7 @@ using GemmChoice = std::variant<std::string, const GemmBackend<Cpu>*, const Gemm
 
 /// What a person can ask for. Every default is here.
 struct Options {
-  GemmChoice gemm = std::string("auto");  ///< auto: cublas on CUDA; on the CPU blas, else eigen
+  GemmChoice gemm = std::string("auto");  ///< auto: cublas on CUDA; on the CPU blas, else packed
   /// automatic: the device of the data; else the first CUDA device that this build has code for, if it has the backend; else
   /// the CPU.
   Device device = {};

@@ -91,6 +91,8 @@ struct Fault {
   char text[512] = "";
 
   void say(std::string_view);
+  /// C was no number before the call, and an element is none after it.
+  bool has_read_c() const;
 };
 
 }  // namespace lasolve::bench

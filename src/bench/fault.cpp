@@ -38,8 +38,7 @@ std::string spoil_of(const Case& c) {
 std::string why_perhaps(const Fault& f) {
   if (f.only_late) return fmt::format("; {}", on_another_stream);
   if (f.only_concurrent) return "; it is right where one core calls it at a time, and wrong where several do";
-  if (f.at.beta == 0 && std::isnan(f.element.found) && !std::isnan(f.element.expected))
-    return "; C held NaN before the call: it reads C where beta is 0, or adds to C whatever beta is";
+  if (f.has_read_c()) return "; C held NaN before the call: it reads C where beta is 0, or adds to C whatever beta is";
   if (f.at.meets_zeros && std::isnan(f.element.expected))
     return "; 0 times NaN and 0 times infinity are NaN: it leaves out steps with a zero";
   return "";
@@ -53,6 +52,11 @@ void Fault::say(std::string_view words) {
   const std::size_t length = std::min(words.size(), sizeof text - 1);
   std::copy_n(words.begin(), length, text);
   text[length] = 0;
+}
+
+bool Fault::has_read_c() const {
+  const bool was_nan = called.of > 0 ? called.c_was_nan : at.beta == 0;
+  return kind == wrong_element && was_nan && std::isnan(element.found) && !std::isnan(element.expected);
 }
 
 std::string what_is_wrong(const Fault& f) {

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
-#include <cmath>
 #include <map>
 
 #include "cli/commands.hpp"
@@ -26,9 +25,7 @@ std::string advice_on(const bench::Fault& fault) {
   if (fault.only_concurrent)
     return "  static memory or threads of its own? kernel.limits with LASOLVE_KERNEL_ONE_CALL has one call at a time\n";
   if (fault.misaligned) return "  kernel.alignment says at multiples of how many bytes its operands begin\n";
-  const bool held_nan = fault.kind == bench::Fault::wrong_element && fault.at.beta == 0 &&
-                        std::isnan(fault.element.found) && !std::isnan(fault.element.expected);
-  if (held_nan)
+  if (fault.has_read_c())
     return "  kernel.limits with LASOLVE_KERNEL_ADDS is for one that makes C + A B, with LASOLVE_KERNEL_ASSIGNS for A "
            "B\n";
   return "";

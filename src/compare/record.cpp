@@ -107,6 +107,7 @@ Json object(const Row& r, const Row* first, const std::optional<bench::Roof>& ro
           {"peer", r.is_peer},
           {"passed", r.passed()},
           {"failure", or_null(r.failure)},
+          {"failure_kind", or_null(r.failure_kind)},
           {"for_want_of_machine", r.for_want_of_machine},
           {"fell_back_to", or_null(r.fell_back_to)},
           {"runs", r.seconds.size()},
@@ -190,6 +191,8 @@ Row row_in(const Json& json) {
   r.key = {json.at("gemm"), json.at("precision"), json.at("device"), json.at("n")};
   r.is_peer = json.at("peer");
   if (!json.at("passed").get<bool>()) r.failure = json.at("failure");
+  if (const Json kind = json.value("failure_kind", Json()); kind.is_string())
+    r.failure_kind = kind;                                           // older files have none
   r.for_want_of_machine = json.value("for_want_of_machine", false);  // older files have none
   r.seconds = json.at("seconds_of_runs").get<std::vector<double>>();
   r.factor_seconds = json.at("factor_seconds_of_runs").get<std::vector<double>>();

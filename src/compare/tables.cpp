@@ -32,8 +32,16 @@ std::string in_words(const Json& value) {
 
 std::string error(std::optional<double> e) { return e ? fmt::format("{:.1e}", *e) : "-"; }
 
+/// What is the same of many rows is told beside the table.
+std::string failure_in_brief(const Row& r) {
+  if (r.failure_kind == Row::in_trial) return "wrong in the trial";
+  std::string words = r.failure_kind.empty() ? r.failure : r.failure_kind;
+  if (!r.failure_kind.empty()) std::replace(words.begin(), words.end(), '_', ' ');
+  return words;
+}
+
 std::string result_of(const Row& r) {
-  if (!r.passed()) return "FAIL: " + r.failure;
+  if (!r.passed()) return "FAIL: " + failure_in_brief(r);
   return (r.fell_back_to.empty() ? "PASS" : fmt::format("PASS by {} factors", r.fell_back_to)) +
          (r.warnings.empty() ? "" : ", with a warning");
 }

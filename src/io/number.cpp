@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <limits>
 
 #include "io/input_error.hpp"
@@ -109,6 +110,7 @@ std::string_view skip_sign(std::string_view text) {
 enum class Form { real, nonfinite, hexadecimal, comma, thousands, no_letter, no_exponent, other };
 
 Form form_of(std::string token, char mark) {
+  const bool has_thousands = thousands_of(token).has_value();
   for (char& c : token) c = c == mark ? '.' : mark != '.' && c == '.' ? ',' : lower(c);
   const std::string_view body = skip_sign(token);
   if (body == "nan" || body == "inf" || body == "infinity" || body.starts_with("nan(") || body.starts_with("1.#"))
@@ -120,7 +122,7 @@ Form form_of(std::string token, char mark) {
   if (has_point) rest = skip_digits(rest.substr(1));
   if (!digits_before && body.size() - rest.size() < 2) return Form::other;
   if (rest.empty()) return Form::real;
-  if (has_thousands(token)) return Form::thousands;
+  if (has_thousands) return Form::thousands;
   if (rest.starts_with(',')) return Form::comma;
   const bool letter = rest.starts_with('e') || rest.starts_with('d');
   const std::string_view exponent = skip_sign(rest.substr(letter));
@@ -195,21 +197,26 @@ const char* read_nonfinite(const char* p, double& value, bool (*ends)(char)) {
   return end;
 }
 
-bool has_thousands(std::string_view token) {
+std::optional<Thousands> thousands_of(std::string_view token) {
   const std::string_view body = skip_sign(token);
   std::string_view rest = skip_digits(body);
   const auto first = body.size() - rest.size();
-  if (first < 1 || first > 3 || rest.empty()) return false;
-  const char between = rest.front();
-  if (between != ',' && between != '\'' && between != '_') return false;
+  if (first < 1 || first > 3 || rest.empty()) return {};
+  constexpr std::string_view marks[] = {",", ".", "'", "_", " ", "\u00a0", "\u202f", "\u2019"};
+  const auto* const between =
+      std::find_if(std::begin(marks), std::end(marks), [&](auto m) { return rest.starts_with(m); });
+  if (between == std::end(marks)) return {};
   int groups = 0;
-  for (; rest.starts_with(between); ++groups) {
-    const std::string_view behind = skip_digits(rest.substr(1));
-    if (rest.size() - behind.size() != 4) return false;
+  for (; rest.starts_with(*between); ++groups) {
+    const std::string_view digits = rest.substr(between->size()), behind = skip_digits(digits);
+    if (digits.size() - behind.size() != 3) return {};
     rest = behind;
   }
-  const bool certain = between != ',' || groups > 1 || rest.starts_with('.');
-  return certain && skip_digits(rest.substr(rest.starts_with('.'))).empty();
+  const char decimal = rest.starts_with('.') || rest.starts_with(',') ? rest.front() : '\0';
+  const bool may_be_decimal = *between == "," || *between == ".";
+  if (may_be_decimal && groups == 1 && decimal == '\0') return {};
+  if (!skip_digits(rest.substr(decimal != '\0')).empty()) return {};
+  return Thousands{decimal};
 }
 
 std::string explain_bad_real(std::string_view token, char mark) {

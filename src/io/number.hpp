@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -65,9 +66,12 @@ const char* read_nonfinite(const char* p, double& value, bool (*ends)(char));
 std::string explain_bad_real(std::string_view token, char mark = '.');
 std::string explain_bad_integer(std::string_view token);
 
-/// Whether the digits of a number stand in groups of three, such as 4,000.5 and 1'000'000. One comma alone may be meant for a
-/// decimal mark.
-bool has_thousands(std::string_view token);
+/// A number whose digits stand in groups of three.
+struct Thousands {
+  char decimal;  ///< its decimal mark, . or ,; 0: it has none
+};
+/// Such as 4,000.5 and 4.000,5, 1'000'000 and 4 000, also with the blanks of Unicode. One comma or point alone may be meant for a decimal mark.
+std::optional<Thousands> thousands_of(std::string_view token);
 
 /// The w·10^q that is nearest, for w in 1 … 2^64 - 1. Returns a negative number when it would be subnormal, overflow,
 /// or q is outside the table; the caller then takes the slow way.

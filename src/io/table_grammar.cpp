@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "io/in_rounds.hpp"
 #include "io/number.hpp"
@@ -121,17 +122,20 @@ bool is_error_value(std::string_view word) {
   return capitals && (ends_so || name.find('/') != name.npos || name == "NV");
 }
 
-bool has_decimal_commas(std::string_view row) {
-  bool any = false;
+DecimalCommas decimal_commas_of(std::string_view row) {
+  DecimalCommas found;
   for (std::size_t k = 0; k < row.size();) {
     const std::size_t from = std::min(row.find_first_not_of(" \t\r", k), row.size());
     k = std::min(row.find_first_of(" \t\r", from), row.size());
     if (from == k) break;
-    const Commas word = commas_of(row.substr(from, k - from));
-    if (!word.is_number) return false;
-    any |= word.has_one;
+    const std::string_view text = row.substr(from, k - from);
+    const Commas word = commas_of(text);
+    const std::optional<Thousands> thousands = thousands_of(text);
+    if (!word.is_number && !(thousands && thousands->decimal == ',')) return {};
+    found.are_there |= word.has_one || thousands;
+    found.beside_thousands |= thousands.has_value();
   }
-  return any;
+  return found;
 }
 
 bool may_have_decimal_commas(const Layout& layout, const char* end) {

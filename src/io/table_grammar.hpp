@@ -40,8 +40,11 @@ const char* row_end(const char* p, const char* end, char separator);
 /// Whether a word is what spreadsheets write in place of a number, such as #N/A, #DIV/0!, #NAME? or #WERT!.
 bool is_error_value(std::string_view word);
 
-/// Whether the words of a row are numbers with a decimal comma, such as 4,0 and 1,5, and blanks are between them.
-bool has_decimal_commas(std::string_view row);
+/// Whether the words of a row are numbers with a decimal comma, such as 4,0 and 4.000,5, and blanks are between them.
+struct DecimalCommas {
+  bool are_there = false, beside_thousands = false;
+};
+DecimalCommas decimal_commas_of(std::string_view row);
 
 /// Whether each row is two integers and a comma, such as 1,5, and so may be meant for one number.
 bool may_have_decimal_commas(const Layout&, const char* end);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "io/in_rounds.hpp"
 #include "io/input_error.hpp"
@@ -31,6 +32,7 @@ const char* RowReader::read(const char* p, double* x) {
     skip_padding();
     if (at_row_end() && has_blanks_between()) refuse_length(j);
     if (at_row_end() || *place_ == layout_.separator) refuse_empty();
+    field_ = place_;
     read_number(x[j]);
     skip_padding();
     if (has_blanks_between() || j + 1 == layout_.cols) continue;
@@ -148,6 +150,14 @@ const char* RowReader::hint_of_missing(std::string_view cell) const {
   return "";
 }
 
+/// What is to be said of the decimal mark of a number with marks between thousands, too.
+const char* RowReader::hint_of_mark(std::string_view number) const {
+  const auto thousands = thousands_of(number);
+  if (!thousands || thousands->decimal == '\0' || thousands->decimal == layout_.mark) return "";
+  return layout_.mark == '.' ? ", and a decimal comma only with --decimal-comma"
+                             : ", and with --decimal-comma a point is no decimal mark";
+}
+
 /// What a field may be that is no number.
 std::string RowReader::hint(std::string_view cell) const {
   double ignored;
@@ -155,10 +165,12 @@ std::string RowReader::hint(std::string_view cell) const {
   if (std::string missing = hint_of_missing(cell); !missing.empty()) return missing;
   if (const std::string_view inner = unquoted(cell); !inner.empty()) {
     if (is_number(inner)) return "; numbers stand without quotes, which tr -d '\"' takes away";
-    if (has_thousands(inner)) return "; numbers stand without quotes and have no marks between thousands";
-    if (has_decimal_commas(inner))
+    if (thousands_of(inner))
+      return fmt::format("; numbers stand without quotes and have no marks between thousands{}", hint_of_mark(inner));
+    if (decimal_commas_of(inner).are_there)
       return "; numbers stand without quotes, and have a decimal comma only with --decimal-comma";
   }
+  if (thousands_of(cell)) return hint_of_mark(cell);
   const std::size_t hash = cell.find('#');
   if (hash != cell.npos && hash > 0 && is_number(cell.substr(0, hash))) return "; a comment begins behind a blank";
   return is_first() ? hint_of_first_row(cell) : "";
@@ -180,12 +192,18 @@ void RowReader::refuse_length(std::int64_t found_numbers) const {
   file_.refuse(place_, fmt::format("expected {}, found {}", as_in_first(), found_numbers));
 }
 
-/// Where a comma stands behind a number, or numbers with commas do, a person may mean decimals.
-void RowReader::refuse_other_than(const std::string& expected) const {
+/// Where a comma stands behind a number, or numbers with commas do, a person may mean decimals; where three digits do, thousands.
+void RowReader::refuse_other_than(const std::string& expected) {
+  const char* const behind = std::exchange(place_, field_);
+  if (thousands_of(cell())) refuse_number();
+  place_ = behind;
   const std::string_view row(row_, std::size_t(end_ - row_));
-  const bool decimals = layout_.mark == '.' && (layout_.separator == ',' ? has_decimal_commas(row) : *place_ == ',');
-  file_.refuse(place_, fmt::format("expected {}, found {}{}", expected, found(),
-                                   decimals ? "; --decimal-comma takes a comma for the decimal mark" : ""));
+  DecimalCommas commas;
+  if (layout_.mark == '.')
+    commas = layout_.separator == ',' ? decimal_commas_of(row) : DecimalCommas{.are_there = *place_ == ','};
+  file_.refuse(place_, fmt::format("expected {}, found {}{}{}", expected, found(),
+                                   commas.are_there ? "; --decimal-comma takes a comma for the decimal mark" : "",
+                                   commas.beside_thousands ? ", and numbers have no marks between thousands" : ""));
 }
 
 }  // namespace lasolve::io

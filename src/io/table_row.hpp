@@ -43,18 +43,20 @@ class RowReader {
   std::string without_header(bool has_index) const;
   std::string hint_of_empty() const;
   const char* hint_of_missing(std::string_view cell) const;
+  const char* hint_of_mark(std::string_view number) const;
   std::string hint(std::string_view cell) const;
   std::string hint_of_first_row(std::string_view cell) const;
   [[noreturn]] void refuse_number() const;
   [[noreturn]] void refuse_empty() const;
   [[noreturn]] void refuse_length(std::int64_t found_numbers) const;
-  [[noreturn]] void refuse_other_than(const std::string& expected) const;
+  [[noreturn]] void refuse_other_than(const std::string& expected);
 
   const InputFile& file_;
   const Layout& layout_;
   const bool allow_nonfinite_;
   const char *place_ = nullptr, *row_ = nullptr, *end_ = nullptr;
   Underflows underflows_;
+  const char* field_ = nullptr;  ///< where the one that place_ is in, or behind, begins
 };
 
 }  // namespace lasolve::io

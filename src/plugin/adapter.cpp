@@ -172,20 +172,21 @@ class Adapter<Space>::Part {
     const bool adds = has(LASOLVE_KERNEL_ADDS), assigns = has(LASOLVE_KERNEL_ASSIGNS);
     if (why == 0) {
       if (adds && beta != T(1)) plugin::scale(q_, beta, C), work_ |= scaling;
-      return call(alpha, A, B, beta, C, C, useful);
+      return call(alpha, A, B, beta, C, C, useful, !adds && beta == T(0));
     }
     const Out<T> X = c_.make(A.rows(), B.cols(), ld_for(A.rows()));
     const bool reads = beta != T(0) && !assigns;
+    const bool spoiled = !reads && !adds && KernelCalls::here().are_kept();  // what was there may look right
     if (reads)
       copy_scaled(q_, adds ? beta : T(1), In<T>(C), X);
-    else if (adds)
-      zero(q_, X);
-    call(alpha, A, B, beta, X, C, useful);
+    else if (adds || spoiled)
+      plugin::fill(q_, adds ? T(0) : std::numeric_limits<T>::quiet_NaN(), X);
+    call(alpha, A, B, beta, X, C, useful, spoiled);
     assigns ? add_scaled(q_, alpha, X, beta, C) : add_scaled(q_, T(1), X, T(0), C);
   }
 
-  /// `its`: the part of the caller's C that it is for.
-  void call(T alpha, In<T> A, In<T> B, T beta, Out<T> C, Out<T> its, double useful) {
+  /// `its`: the part of the caller's C that it is for. `c_is_nan`: in a trial, where the kernel is not to read C.
+  void call(T alpha, In<T> A, In<T> B, T beta, Out<T> C, Out<T> its, double useful, bool c_is_nan) {
     const auto f = by_type<T>(kernel_.f64, kernel_.f32);
     if (KernelCalls& calls = KernelCalls::here(); calls.are_kept()) {
       const bool rows = has(LASOLVE_KERNEL_ROW_MAJOR);
@@ -202,6 +203,8 @@ class Adapter<Space>::Part {
                  C.ld(),
                  double(alpha),
                  double(beta),
+                 c_is_nan,
+                 has(LASOLVE_KERNEL_ONE_CALL),
                  {alignment_of(first.data()), alignment_of(second.data()), alignment_of(C.data())}},
                 {reinterpret_cast<const char*>(its.data()), its.rows(), its.cols(), its.ld(), sizeof(T)});
     }

@@ -3,7 +3,7 @@
 //     copy_scaled(q, s, X, to)      to ← s·X, with zeros in the rows and columns that X does not have
 //     add_scaled(q, α, X, β, C)     C ← α·X + β·C for an X that may have more rows and columns; β = 0 does not read C
 //     scale(q, β, C)                C ← β·C; β = 0 does not read C
-//     zero(q, X)                    X ← 0
+//     fill(q, s, X)                 each element of X ← s
 //     write_guards(q, guards)       all ones, which is NaN, before and behind a copy
 //     each_part(q, cut, f)          f(part) for each part of a product
 //     Ledger                        of a kernel, over all of its products: whether guards were found as they were written; its cost
@@ -54,8 +54,8 @@ void scale(Queue<Cpu>&, T beta, MatrixView<T> C) {
   lasolve::scale(beta, C);
 }
 template <class T>
-void zero(Queue<Cpu>&, MatrixView<T> X) {
-  for (std::int64_t j = 0; j < X.cols(); ++j) std::fill_n(X.data() + j * X.ld(), X.rows(), T(0));
+void fill(Queue<Cpu>&, T s, MatrixView<T> X) {
+  for (std::int64_t j = 0; j < X.cols(); ++j) std::fill_n(X.data() + j * X.ld(), X.rows(), s);
 }
 void write_guards(Queue<Cpu>&, Guards);
 
@@ -121,7 +121,7 @@ void add_scaled(Queue<Cuda>&, T alpha, MatrixView<T, Cuda> X, T beta, MatrixView
 template <class T>
 void scale(Queue<Cuda>&, T beta, MatrixView<T, Cuda> C);
 template <class T>
-void zero(Queue<Cuda>&, MatrixView<T, Cuda> X);
+void fill(Queue<Cuda>&, T s, MatrixView<T, Cuda> X);
 void write_guards(Queue<Cuda>&, Guards);
 
 template <class F>

@@ -37,8 +37,8 @@ void each(F& f, T&... members) {
 }
 template <class F>
 void members(F& f, KernelCall& c) {
-  each(f, c.of, c.a_transposed, c.b_transposed, c.m, c.n, c.k, c.lda, c.ldb, c.ldc, c.alpha, c.beta, c.alignment[0],
-       c.alignment[1], c.alignment[2]);
+  each(f, c.of, c.a_transposed, c.b_transposed, c.m, c.n, c.k, c.lda, c.ldb, c.ldc, c.alpha, c.beta, c.c_was_nan,
+       c.alone, c.alignment[0], c.alignment[1], c.alignment[2]);
 }
 template <class F>
 void members(F& f, bench::Case& c) {

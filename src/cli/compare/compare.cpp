@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <iterator>
+#include <set>
 
 #include "cli/commands.hpp"
 #include "cli/compare/sweep.hpp"
@@ -126,20 +127,26 @@ int exit_code(const CompareRequest& request, const Comparison& all) {
   return cannot_tell;
 }
 
-/// A failure that a row has at several sizes is said once.
+/// A failure that several rows have, or one at several sizes, is said once; and not again what was said in the trial.
 void say_what_failed(const Comparison& all) {
-  std::vector<std::pair<const Row*, std::vector<std::int64_t>>> failures;  // a row, and where others are as it is
+  struct Failure {
+    const Row& first;
+    std::set<std::int64_t> sizes;
+    std::vector<std::string> names;
+  };
+  std::vector<Failure> failures;
   for (const Row& row : all.rows) {
-    if (row.passed()) continue;
-    auto* const same = find_in(failures, [&](const auto& f) {
-      const Row& first = *f.first;
-      return first.failure == row.failure && first.key.gemm == row.key.gemm && first.key.precision == row.key.precision;
+    if (row.passed() || row.failure_kind == Row::in_trial) continue;
+    auto* const same = find_in(failures, [&](const Failure& f) {
+      return f.first.failure == row.failure && f.first.key.precision == row.key.precision;
     });
-    (same ? *same : failures.emplace_back(&row, std::vector<std::int64_t>())).second.push_back(row.key.n);
+    Failure& its = same ? *same : failures.emplace_back(Failure{row, {}, {}});
+    its.sizes.insert(row.key.n);
+    if (!contains(its.names, row.key.gemm)) its.names.push_back(row.key.gemm);
   }
-  for (const auto& [row, sizes] : failures)
-    fmt::print(stderr, "lasolve: {} in {} at n = {}: {}\n", row->key.gemm, row->key.precision, fmt::join(sizes, ", "),
-               row->failure);
+  for (const Failure& f : failures)
+    fmt::print(stderr, "lasolve: {} in {} at n = {}: {}\n", fmt::join(f.names, ", "), f.first.key.precision,
+               fmt::join(f.sizes, ", "), f.first.failure);
 }
 
 /// A matrix that comes through a pipe comes once. Then all sizes are measured in one process, which plugin kernels may end.

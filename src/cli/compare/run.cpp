@@ -209,6 +209,7 @@ class RunsOfSize {
     if (report.outcome.has_solution()) keep_solution(c, X_);
     row.backward_error = report.backward_error, row.hpl_residual = report.hpl_residual;
     row.failure = why_no_result(report);
+    if (is_of_matrix(report.outcome.kind)) row.failure_kind = name_of(report.outcome.kind);
     const double seconds = report.total_seconds;
     if (counts && row.passed()) {
       row.factor_seconds.push_back(report.factor_seconds);
@@ -243,6 +244,12 @@ class RunsOfSize {
     }
     if (counts) row.seconds_from_host.push_back(solve.report.total_seconds);
     return solve.report.total_seconds;
+  }
+
+  /// Whether another kernel would meet it, too.
+  static bool is_of_matrix(Outcome::Kind kind) {
+    return kind == Outcome::singular || kind == Outcome::not_positive_definite || kind == Outcome::not_symmetric ||
+           kind == Outcome::unsuitable;
   }
 
   /// Empty: it is one.

@@ -13,6 +13,7 @@ struct Contestant {
   Options options;
   const peers::Peer* peer = nullptr;
   std::string name = {}, precision = {}, device = {}, fault = {}, warning = {};
+  bool failed_in_trial = false;  ///< and its fault was told then
 
   compare::Key key(std::int64_t n) const { return {name, precision, device, n}; }
 };

@@ -22,8 +22,8 @@ void copy_scaled(Queue<Cuda>& q, T s, Operand<T, Cuda> X, MatrixView<T, Cuda> to
   const MatrixView<T, Cuda> there = to.block(0, 0, m, n);
   transpose(q, X.stored(), there);
   if (s != T(1)) for_each_element(q, there, [=] __device__(T & y, std::int64_t, std::int64_t) { y *= s; });
-  zero(q, to.block(m, 0, to.rows() - m, n));
-  zero(q, to.block(0, n, to.rows(), to.cols() - n));
+  lasolve::fill(q, T(0), to.block(m, 0, to.rows() - m, n));
+  lasolve::fill(q, T(0), to.block(0, n, to.rows(), to.cols() - n));
 }
 
 template <class T>
@@ -42,8 +42,8 @@ void scale(Queue<Cuda>& q, T beta, MatrixView<T, Cuda> C) {
 }
 
 template <class T>
-void zero(Queue<Cuda>& q, MatrixView<T, Cuda> X) {
-  fill(q, T(0), X);
+void fill(Queue<Cuda>& q, T s, MatrixView<T, Cuda> X) {
+  lasolve::fill(q, s, X);
 }
 
 namespace {
@@ -203,7 +203,7 @@ void Account<Cuda>::end(double useful) { state_->mark(Ledger<Cuda>::State::Mark:
   template void copy_scaled(Queue<Cuda>&, T, Operand<T, Cuda>, MatrixView<T, Cuda>);      \
   template void add_scaled(Queue<Cuda>&, T, MatrixView<T, Cuda>, T, MatrixView<T, Cuda>); \
   template void scale(Queue<Cuda>&, T, MatrixView<T, Cuda>);                              \
-  template void zero(Queue<Cuda>&, MatrixView<T, Cuda>);
+  template void fill(Queue<Cuda>&, T, MatrixView<T, Cuda>);
 LASOLVE_OWN_ON_CUDA(double)
 LASOLVE_OWN_ON_CUDA(float)
 #undef LASOLVE_OWN_ON_CUDA

@@ -18,7 +18,7 @@ void scale(Queue<Cuda>&, T, MatrixView<T, Cuda>) {
   refuse();
 }
 template <class T>
-void zero(Queue<Cuda>&, MatrixView<T, Cuda>) {
+void fill(Queue<Cuda>&, T, MatrixView<T, Cuda>) {
   refuse();
 }
 void write_guards(Queue<Cuda>&, Guards) { refuse(); }
@@ -42,7 +42,7 @@ void Account<Cuda>::end(double) { refuse(); }
   template void copy_scaled(Queue<Cuda>&, T, Operand<T, Cuda>, MatrixView<T, Cuda>);      \
   template void add_scaled(Queue<Cuda>&, T, MatrixView<T, Cuda>, T, MatrixView<T, Cuda>); \
   template void scale(Queue<Cuda>&, T, MatrixView<T, Cuda>);                              \
-  template void zero(Queue<Cuda>&, MatrixView<T, Cuda>);
+  template void fill(Queue<Cuda>&, T, MatrixView<T, Cuda>);
 LASOLVE_OWN_WITHOUT_CUDA(double)
 LASOLVE_OWN_WITHOUT_CUDA(float)
 #undef LASOLVE_OWN_WITHOUT_CUDA
