@@ -72,7 +72,7 @@ class Solver {
     const Settled settled(q_);
     q_.phase(Phase::check);
     A_.norm(q_, Op::transpose);
-    if (!made_.recipe.scales_up && factoring_.is_too_small()) made_ = factoring_.scaled_up(made_);
+    if (made_.recipe.scaled == Scaled::none && factoring_.is_too_small()) made_ = factoring_.scaled_up(made_);
     made_.facts.times.take(q_);
     write_report();
   }
@@ -126,7 +126,7 @@ class Solver {
     }
     for (const Reason why : {Reason::elements_grew, Reason::too_coarse}) {
       const Factored& stalled = replaced ? *replaced : made_;
-      const auto next = refined.converged() ? std::nullopt : factoring_.after(stalled.recipe, why);
+      const Recipe* const next = refined.converged() ? nullptr : factoring_.after(stalled.recipe, why);
       if (!next) continue;
       const std::string in = name_of(stalled.recipe.precision.name);
       replaced = replaced_by(*next, replaced, "refinement in " + in + " stalled");
@@ -224,7 +224,7 @@ class Solver {
     require(may_know_norm(),
             "the norm of A is not known, which its factors have overwritten: ask for the condition in the options");
     const long double norm = A_.norm(q_, Op::transpose);
-    if (!factoring_.in_place() && !made.recipe.scales_up && factoring_.is_too_small())
+    if (!factoring_.in_place() && made.recipe.scaled == Scaled::none && factoring_.is_too_small())
       made = factoring_.scaled_up(made);
     made.facts.rcond = reciprocal_condition(q_, *made.factors, norm, progress_of(Step::condition));
     if (std::optional<RefinedFactors<T, Space>> refined = refined_factors(made))
