@@ -126,6 +126,9 @@ struct Recipe {
   bool is_coarse() const { return lasolve::is_coarse(precision); }
   /// Whether A is read again when it has been factored.
   bool reads_A_again() const { return check || refines(); }
+  /// What comes next with the same factors: where classical refinement stalled, and where a solution is inaccurate. None: nothing does.
+  std::optional<Recipe> after_stall() const { return refined_by(Refine::gmres, refines() && gmres_follows); }
+  std::optional<Recipe> after_inaccuracy() const { return refined_by(Refine::classical, mends && !refines()); }
   /// Whether the condition is estimated, given the smallest pivot as a part of the largest, and the roundoff u of the factors. Where rcond
   /// is below u, pivots nearly always are further apart than 2¹⁶ u; those of random matrices rarely are as far apart as √u.
   bool estimates_condition(double range, double u) const {
@@ -135,6 +138,14 @@ struct Recipe {
   /// That of A, or of coarser factors whose solutions are not refined.
   double roundoff_of_solutions() const {
     return refines() ? unit_roundoff_of(precision.residual) : precision.unit_roundoff();
+  }
+
+ private:
+  std::optional<Recipe> refined_by(Refine how, bool may_be) const {
+    if (!may_be) return {};
+    Recipe next = *this;
+    next.refine = how;
+    return next;
   }
 };
 

@@ -2,6 +2,7 @@
 #include "solvers/recipe_fields.hpp"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 
 #include "core/device_properties.hpp"
@@ -115,6 +116,31 @@ TEST(Recipes, of_a_badly_scaled_matrix_scale_it_once_where_that_is_wanted) {
   }
 }
 
+/// Each is in the list as it runs, whichever way leads there.
+TEST(Recipes, are_all_in_the_list_and_lead_only_onwards) {
+  constexpr std::array reasons = {Reason::not_positive_definite, Reason::too_coarse, Reason::elements_grew,
+                                  Reason::too_small, Reason::badly_scaled};
+  for (const Precision precision : {Precision::automatic, Precision::fp32})
+    for (const Pivoting pivoting : {Pivoting::automatic, Pivoting::tournament}) {
+      Options o;
+      o.precision = precision, o.pivoting = pivoting;
+      const Recipes recipes = resolve(o, {.n = 300}, means());
+      for (const Recipe& tried : recipes) {
+        EXPECT_EQ(&recipes.begin()[tried.number], &tried);
+        for (const Reason why : reasons)
+          if (const Recipe* const next = recipes.after(tried, why)) {
+            EXPECT_GT(next->number, tried.number);
+            EXPECT_LT(next, recipes.end());
+            EXPECT_EQ(next->scaled, why == Reason::too_small      ? Scaled::up
+                                    : why == Reason::badly_scaled ? Scaled::rows_and_columns
+                                                                  : tried.scaled);
+          }
+        EXPECT_EQ(tried.after_stall().has_value(), tried.refines());
+        EXPECT_EQ(tried.after_inaccuracy().has_value(), !tried.refines());
+      }
+    }
+}
+
 TEST(Recipes, with_extra_residuals_refine) {
   Options o;
   o.residual = Residual::extra;
@@ -169,10 +195,15 @@ TEST(Recipes, go_by_a_leaf_where_one_holds_the_system_and_nothing_else_is_asked_
 TEST(Recipes, can_be_read) {
   Options o;
   o.precision = Precision::tf32;
-  EXPECT_EQ(all_of(resolve(o, {.n = 64, .glance = Method::lu}, means())),
-            "lu, right-looking, by plan, panels of 64, tf32, classical refinement, checked\n"
-            "lu, right-looking, by plan, panels of 64, tf32, classical refinement, checked\n"
-            "lu, right-looking, by plan, panels of 64, fp64, classical refinement, checked, condition in doubt\n");
+  EXPECT_EQ(
+      all_of(resolve(o, {.n = 64, .glance = Method::lu}, means())),
+      "lu, right-looking, by plan, panels of 64, tf32, classical refinement, checked\n"
+      "lu, right-looking, by plan, panels of 64, fp64, classical refinement, checked, condition in doubt\n"
+      "lu, right-looking, by plan, panels of 64, tf32, classical refinement, scaled up, checked\n"
+      "lu, right-looking, by plan, panels of 64, fp64, classical refinement, scaled up, checked, condition in doubt\n"
+      "lu, right-looking, by plan, panels of 64, tf32, classical refinement, equilibrated, checked\n"
+      "lu, right-looking, by plan, panels of 64, fp64, classical refinement, equilibrated, checked, condition in "
+      "doubt\n");
   EXPECT_EQ(text_of(resolve({}, {.n = 4096}, means()).first()),
             "cholesky, left-looking, by plan, panels of 256, fp64, for A that is symmetric with a positive diagonal "
             "(found before), checked, condition in doubt");

@@ -52,6 +52,7 @@ class Factoring {
   const Recipe& first() const { return recipes_.first(); }
   /// What comes after a recipe that was tried; null: nothing.
   const Recipe* after(const Recipe& tried, Reason why) const { return recipes_.after(tried, why); }
+  void tell(const Recipe& taken) const { tell_recipe(recipes_, taken); }
   bool in_place() const { return first().in_place; }
 
   /// Factors by the first recipe that serves. With `await`, A is still arriving. `since`: when what q was given and nobody has waited for
