@@ -7,6 +7,7 @@
 
 #include "core/ceil_div.hpp"
 #include "core/choose.hpp"
+#include "core/range.hpp"
 #include "core/sizes.hpp"
 #include "lasolve/names.hpp"
 #include "solvers/flops.hpp"
@@ -187,7 +188,7 @@ bool goes_as_it_comes(const Recipe& r, bool picks, const Problem& problem, const
   const double bytes = double(problem.n) * double(problem.n) * bytes_of(problem.element) * (problem.is_complex ? 2 : 1);
   const bool looks = picks || r.finite || r.condition == Estimate::always;
   return problem.from_host && bytes >= double(t.arriving_bytes) && !r.asks_dominance && !(r.in_place && looks) &&
-         !has_narrow_range(r.precision) && !r.equilibrates;
+         !has_narrow_range(r.precision) && r.scaled == Scaled::none;
 }
 
 /// When a method that the options leave open finds out what it requires of A.
@@ -198,7 +199,7 @@ Symmetry when_found_out(const Recipe& r, const Options& o, const Problem& proble
       double(problem.n) * double(problem.n) * bytes_of(computed_in(r.precision.storage)) >= double(t.waited_copy_bytes);
   const bool pays = problem.n <= t.cholesky_tried_order || (problem.glance == Method::cholesky && !is_large);
   const bool beside =
-      pays && !r.in_place && !r.equilibrates && !has_narrow_range(r.precision) && r.executor == Executor::plan;
+      pays && !r.in_place && r.scaled == Scaled::none && !has_narrow_range(r.precision) && r.executor == Executor::plan;
   return beside ? Symmetry::beside : Symmetry::before;
 }
 
@@ -260,7 +261,7 @@ static Recipe first_recipe(const Options& o, const Problem& problem, const Means
   r.check = o.check && !r.in_place;
   r.bounds = o.bounds && r.check;
   r.gmres_follows = o.refine == Refine::automatic;
-  r.equilibrates = o.equilibrate == Wanted::on;
+  if (o.equilibrate == Wanted::on) r.scaled = Scaled::rows_and_columns;
   r.equilibrates_in_need = o.equilibrate == Wanted::automatic && !r.in_place && !in_parts;
   r.mends = r.check && o.refine == Refine::automatic && !r.refines();
   r.method = picks ? Method::cholesky : o.factorization == Method::automatic ? Method::lu : o.factorization;
@@ -272,50 +273,60 @@ static Recipe first_recipe(const Options& o, const Problem& problem, const Means
   return r;
 }
 
+/// Whether A may turn out to need that, or has it from the beginning.
+static bool may_need(const Recipe& first, Scaled scaled) {
+  if (first.executor == Executor::leaf || first.scaled != Scaled::none) return scaled == first.scaled;
+  return scaled != Scaled::rows_and_columns || first.equilibrates_in_need;
+}
+
 Recipes resolve(const Options& o, const Problem& problem, const Means& means) {
-  Recipe r = first_recipe(o, problem, means);
+  const Recipe first = first_recipe(o, problem, means);
   Recipes recipes;
-  recipes.add(r);
-  r.symmetry = Symmetry::given, r.arrives = false;
-  const auto add = [&](bool by_tournament = false) {
-    plan(r, o, problem, means);
-    if (r.pivoting == Pivoting::tournament && !by_tournament) r.pivoting = Pivoting::partial;
-    recipes.add(r);
-    return r.pivoting;
-  };
-  if (r.executor != Executor::leaf && !r.in_place) add();  // of a scaled A, by partial pivoting
-  const Method first = r.method;
-  if (o.factorization == Method::automatic && first == Method::cholesky) {
-    r.method = Method::lu;
-    if (add(true) == Pivoting::tournament) add();
+  recipes.add(first);
+  Recipe as_first = first;  // but for what is only asked, or done, once
+  as_first.symmetry = Symmetry::given, as_first.arrives = false;
+  const bool has_other_method = o.factorization == Method::automatic && first.method == Method::cholesky;
+  const Method last_method = has_other_method ? Method::lu : first.method;
+  Recipe finer = as_first;
+  const bool has_finer = first.is_coarse() && first.refines() && means.offers(problem.element);
+  if (has_finer) {
+    finer.precision = solve_precision(problem.element, Precision::automatic, problem.element);
+    finer.by_coarse = finer.quick_products = false;
+    finer.method = last_method, finer.condition = when_estimated(finer, o, problem.n);
   }
-  if (const Precision of_A = problem.element; r.is_coarse() && r.refines() && means.offers(of_A)) {
-    r.precision = solve_precision(of_A, Precision::automatic, of_A), r.by_coarse = r.quick_products = false;
-    r.condition = when_estimated(r, o, problem.n);
-    add();
-    if (first != r.method) r.method = first, add();
+  const auto add = [&](Recipe r, Method method, bool is_first, bool by_tournament) {
+    r.method = method;
+    plan(r, o, problem, means);
+    const bool tournament = r.pivoting == Pivoting::tournament;
+    if (tournament && by_tournament && !is_first) recipes.add(r);
+    if (tournament) r.pivoting = Pivoting::partial;
+    if (!is_first || (tournament && !r.in_place)) recipes.add(r);
+  };
+  for (const Scaled scaled : {Scaled::none, Scaled::up, Scaled::rows_and_columns}) {
+    if (!may_need(first, scaled)) continue;
+    const bool as_given = scaled == first.scaled;
+    as_first.scaled = finer.scaled = scaled;
+    add(as_first, first.method, as_given, as_given);
+    if (has_other_method) add(as_first, last_method, false, as_given);
+    if (has_finer) add(finer, first.method, false, false);
+    if (has_finer && has_other_method) add(finer, last_method, false, false);
   }
   return recipes;
 }
 
-std::optional<Recipe> Recipes::after(const Recipe& tried, Reason why) const {
-  if (why == Reason::badly_scaled && (tried.equilibrates || !tried.equilibrates_in_need)) return {};
-  for (const Recipe& next : *this) {
-    const bool other_method = next.method != tried.method,
-               other_precision = next.precision.name != tried.precision.name;
-    const bool fits =
-        why == Reason::not_positive_definite ? tried.method == Method::cholesky && other_method && !other_precision
-        : why == Reason::elements_grew ? tried.pivoting == Pivoting::tournament && next.pivoting == Pivoting::partial &&
-                                             !other_method && !other_precision
-        : why == Reason::too_coarse ? tried.is_coarse() && other_precision && !other_method
-                                    : !other_method && !other_precision;
-    if (!fits || &next == all_.data()) continue;
-    Recipe found = next;
-    found.scales_up = tried.scales_up || why == Reason::too_small;
-    found.equilibrates = tried.equilibrates || why == Reason::badly_scaled;
-    return found;
-  }
-  return {};
+const Recipe* Recipes::after(const Recipe& tried, Reason why) const {
+  const bool other_method = why == Reason::not_positive_definite, other_precision = why == Reason::too_coarse;
+  if (other_method && tried.method != Method::cholesky) return nullptr;
+  if (other_precision && !tried.is_coarse()) return nullptr;
+  if (why == Reason::elements_grew && tried.pivoting != Pivoting::tournament) return nullptr;
+  const Scaled scaled = why == Reason::too_small      ? Scaled::up
+                        : why == Reason::badly_scaled ? Scaled::rows_and_columns
+                                                      : tried.scaled;
+  return find_in(*this, [&](const Recipe& next) {
+    return next.number > tried.number && (next.method != tried.method) == other_method &&
+           (next.precision.name != tried.precision.name) == other_precision && next.scaled == scaled &&
+           (why != Reason::elements_grew || next.pivoting == Pivoting::partial);
+  });
 }
 
 }  // namespace lasolve

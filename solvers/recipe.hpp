@@ -82,6 +82,13 @@ enum class Estimate : std::uint8_t {
   always
 };
 
+/// What A is multiplied by before it is factored.
+enum class Scaled : std::uint8_t {
+  none,
+  up,               ///< 2^e, so that the norm is just below 1
+  rows_and_columns  ///< powers of two for each
+};
+
 struct Recipe {
   int number = 0;  ///< among those of its system
   Device device = {};
@@ -92,11 +99,10 @@ struct Recipe {
   Widths widths = {};
   SolvePrecision precision = {};  ///< its residual is not automatic
   Refine refine = Refine::none;
-  bool extra = false;                 ///< with residuals in twice the precision of A
-  bool history = false;               ///< and each right-hand side's are kept
-  bool scales_up = false;             ///< 2^e A is factored, whose norm is just below 1
-  bool equilibrates = false;          ///< A is factored with its rows and columns scaled
-  bool equilibrates_in_need = false;  ///< where it was factored, or solved with, in vain
+  bool extra = false;    ///< with residuals in twice the precision of A
+  bool history = false;  ///< and each right-hand side's are kept
+  Scaled scaled = Scaled::none;
+  bool equilibrates_in_need = false;  ///< rows and columns are, where A was factored, or solved with, in vain
   bool by_coarse = false;             ///< products are those of the backend that is faster where they are refined
   bool quick_products = false;        ///< so quick that panels are what a factorization waits for
   double accuracy = 0;                ///< the backward error that solutions must have; 0: that of the HPL check
@@ -120,6 +126,9 @@ struct Recipe {
   bool is_coarse() const { return lasolve::is_coarse(precision); }
   /// Whether A is read again when it has been factored.
   bool reads_A_again() const { return check || refines(); }
+  /// What comes next with the same factors: where classical refinement stalled, and where a solution is inaccurate. None: nothing does.
+  std::optional<Recipe> after_stall() const { return refined_by(Refine::gmres, refines() && gmres_follows); }
+  std::optional<Recipe> after_inaccuracy() const { return refined_by(Refine::classical, mends && !refines()); }
   /// Whether the condition is estimated, given the smallest pivot as a part of the largest, and the roundoff u of the factors. Where rcond
   /// is below u, pivots nearly always are further apart than 2¹⁶ u; those of random matrices rarely are as far apart as √u.
   bool estimates_condition(double range, double u) const {
@@ -129,6 +138,14 @@ struct Recipe {
   /// That of A, or of coarser factors whose solutions are not refined.
   double roundoff_of_solutions() const {
     return refines() ? unit_roundoff_of(precision.residual) : precision.unit_roundoff();
+  }
+
+ private:
+  std::optional<Recipe> refined_by(Refine how, bool may_be) const {
+    if (!may_be) return {};
+    Recipe next = *this;
+    next.refine = how;
+    return next;
   }
 };
 
@@ -155,8 +172,8 @@ class Recipes {
   explicit Recipes(const Recipe& only) { add(only); }
 
   const Recipe& first() const { return all_[0]; }
-  /// What comes after one of them; none: nothing does.
-  std::optional<Recipe> after(const Recipe& tried, Reason) const;
+  /// What comes after one of them; null: nothing does.
+  const Recipe* after(const Recipe& tried, Reason) const;
   const Recipe* begin() const { return all_.data(); }
   const Recipe* end() const { return all_.data() + count_; }
 
@@ -168,7 +185,8 @@ class Recipes {
   }
 
   union {
-    std::array<Recipe, 6> all_;  // a small system has no time to set those that it has not got
+    // Methods, pivotings and precisions as A is, then scaled. A small system has no time to set those that it has not got.
+    std::array<Recipe, 13> all_;
   };
   std::size_t count_ = 0;
 };

@@ -107,8 +107,10 @@ constexpr RecipeField<Recipe> fields[] = {
     {"requirement", "it is found before A is factored, meanwhile or afterwards, or assumed", found_out, "({})"},
     {"in_place", "factors overwrite A, or its copy on the device", [](R r) -> Value { return r.in_place; }, "in place"},
     {"arrives", "A comes while the first tasks run", [](R r) -> Value { return r.arrives; }, "while A comes"},
-    {"equilibrates", "rows and columns of A are scaled", [](R r) -> Value { return r.equilibrates; }, "equilibrated"},
-    {"scales_up", "2^e A is factored, with a norm just below 1", [](R r) -> Value { return r.scales_up; }, "scaled up"},
+    {"equilibrates", "rows and columns of A are scaled",
+     [](R r) -> Value { return r.scaled == Scaled::rows_and_columns; }, "equilibrated"},
+    {"scales_up", "2^e A is factored, with a norm just below 1", [](R r) -> Value { return r.scaled == Scaled::up; },
+     "scaled up"},
     {"mirrors", "the triangle that is there is mirrored before", [](R r) -> Value { return r.mirrors; }, "mirrored"},
     {"finite", "NaN or Inf is misuse", [](R r) -> Value { return r.finite; }, ""},
     {"check", "the backward error of each solution is measured", [](R r) -> Value { return r.check; }, "checked"},
@@ -164,9 +166,7 @@ std::vector<Before> those_before(const Recipes& all, const Recipe& recipe) {
   std::vector<Before> found;
   for (const Recipe& tried : all)
     for (const auto& reason : Names<Reason>::all)
-      if (const auto next = all.after(tried, reason.value);
-          next && next->number == recipe.number && tried.number < recipe.number)
-        found.push_back({tried.number, reason.word});
+      if (all.after(tried, reason.value) == &recipe) found.push_back({tried.number, reason.word});
   return found;
 }
 

@@ -4,7 +4,10 @@
 
 namespace lasolve {
 
-void tell_recipe_watcher(const Recipes& all, const Recipe& taken) { RecipeWatch::now()->decided = {all, taken}; }
+void tell_recipe_watcher(const Recipes& all, const Recipe& taken) {
+  Resolved& decided = RecipeWatch::now()->decided;
+  decided.recipes = all, decided.taken = taken;
+}
 
 std::function<void(double)> progress_of(Step step) {
   if (!StepWatch::now()) return {};

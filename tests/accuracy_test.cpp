@@ -96,7 +96,7 @@ TEST(AccuracyRecipes, are_coarse_only_where_that_is_faster) {
   other.precisions = 1u << unsigned(Precision::fp64), other.has_coarse = true;
   const Recipes recipes = resolve(o, {.n = tuning.refined_from}, other);
   EXPECT_TRUE(recipes.first().by_coarse && recipes.first().quick_products);
-  const std::optional<Recipe> finer = recipes.after(recipes.first(), Reason::too_coarse);
+  const Recipe* const finer = recipes.after(recipes.first(), Reason::too_coarse);
   ASSERT_TRUE(finer);
   EXPECT_FALSE(finer->by_coarse || finer->quick_products);
   o.block_size = -1;

@@ -42,7 +42,12 @@ expect 0 '"reason": "too_coarse"' uniform:n=300 --precision fp32 --json -
 expect 0 '"scales_up": true' subnormal.mtx -f lu --json -
 expect 0 '"recipe": 0' uniform:n=300 --precision fp32 -f lu --json -
 expect 0 'send              1: copies' plan uniform:n=9000 --card h200 --device cuda:0,1
-expect 2 'several of one kind' plan uniform:n=9000 --device cuda:1
+expect 0 'by leaf' plan uniform:n=10 --device cpu
+expect 0 'by cards' plan uniform:n=2000 --cards 2
+expect 2 'over several cards the methods are LU and Cholesky' plan uniform:n=2000 --cards 2 -f lu-nopivot
+expect 2 'over several cards the schedule is right-looking' plan uniform:n=2000 --cards 2 -s crout
+expect 2 'over several cards the schedule is right-looking' plan uniform:n=2000 --device cpu:0,1 -s left-looking
+expect 2 'leaves nothing to refine with' plan uniform:n=2000 --in-place -p fp32
 expect 2 "did you mean 'a100'" plan uniform:n=5 --card a10
 expect 2 '--lanes 4' plan uniform:n=5 --card h200 --lanes 1
 expect 2 'do not go together' plan uniform:n=5 --card h200 --step 2
@@ -55,6 +60,37 @@ expect 2 'are one file' plan --matrix uniform:n=5 --json - --svg -
 expect 3 'expected a square matrix, found 3 x 1' plan --matrix long.mtx
 
 if command -v python3 >/dev/null; then
+  # What is printed before is what a solve has, and takes.
+  printf '%s\n2 2\n1e-320\n0\n0\n1e-320\n' "$array" >least.mtx
+  printf '%s\n2 2\n1e-300\n2e-300\n1e300\n1e300\n' "$array" >scaled.mtx
+  while read -r words; do
+    # shellcheck disable=SC2086 # they are split into words
+    expect 0 '' plan $words --quiet --json before.json
+    # shellcheck disable=SC2086
+    "$lasolve" $words --allow-ill-conditioned --quiet --json after.json >/dev/null 2>&1
+    holds "of '$words' other recipes are printed than one is taken of" python3 -c '
+import json
+plan, solve = (json.load(open(name)) for name in ("before.json", "after.json"))
+taken, shown = solve["recipe_taken"], solve["recipes"][solve["recipe"]]
+others = {name for name in taken if taken[name] != shown[name]}
+assert plan["recipes"] == solve["recipes"], (plan["recipes"], solve["recipes"])
+assert (taken["refine"] or "none") == solve["refine"] and others <= {"refine"}, others'
+  done <<'END'
+subnormal.mtx -f lu -s right-looking -d cpu
+least.mtx -f auto -s right-looking -d cpu
+scaled.mtx -f lu -s right-looking -d cpu
+randsvd:n=200,kappa=1e10 -f lu -p fp32 -d cpu
+uniform:n=10 -f auto -d cpu
+uniform:n=30 -d cpu -f lu
+uniform:n=100 -f auto -d cpu
+spd:n=100 -f auto -d cpu -p fp32 --storage bf16
+uniform:n=100 -f lu --in-place -d cpu
+uniform:n=200 -f lu -d cpu:0,1
+uniform:n=300 -f lu -d cpu --device-memory 400k
+uniform:n=200 -f lu -d cpu --bounds --equilibrate on --residual extra
+spd:n=100 -f cholesky --triangle upper -d cpu --accuracy 1e-14
+uniform:n=200 -f lu -d cpu --pivoting tournament --no-condition
+END
   holds "plan.json is no JSON" python3 -c 'import json; json.load(open("plan.json"))'
   holds "plan.svg is no XML" python3 -c 'import xml.dom.minidom; xml.dom.minidom.parse("plan.svg")'
 fi

@@ -2,6 +2,7 @@
 #include "solvers/recipe_fields.hpp"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 
 #include "core/device_properties.hpp"
@@ -54,7 +55,7 @@ TEST(Recipes, of_the_defaults_begin_with_a_look_for_symmetry) {
   EXPECT_EQ(first.method, Method::cholesky);
   EXPECT_EQ(first.symmetry, Symmetry::before);
   EXPECT_TRUE(first.check && first.finite && first.mends);
-  const std::optional<Recipe> lu = recipes.after(first, Reason::not_positive_definite);
+  const Recipe* const lu = recipes.after(first, Reason::not_positive_definite);
   ASSERT_TRUE(lu);
   EXPECT_EQ(lu->method, Method::lu);
   EXPECT_FALSE(recipes.after(*lu, Reason::not_positive_definite));
@@ -78,11 +79,10 @@ TEST(Recipes, in_coarse_precisions_end_in_that_of_A) {
   Options o;
   o.precision = Precision::fp32;
   const Recipes recipes = resolve(o, {.n = 5000}, means());
-  for (const std::optional<Recipe>& r :
-       {std::optional(recipes.first()), recipes.after(recipes.first(), Reason::not_positive_definite)}) {
+  for (const Recipe* const r : {&recipes.first(), recipes.after(recipes.first(), Reason::not_positive_definite)}) {
     EXPECT_EQ(r->precision.storage, Precision::fp32);
     EXPECT_TRUE(r->refines() && !r->mends);
-    const std::optional<Recipe> finer = recipes.after(*r, Reason::too_coarse);
+    const Recipe* const finer = recipes.after(*r, Reason::too_coarse);
     ASSERT_TRUE(finer);
     EXPECT_EQ(finer->precision.storage, Precision::fp64);
     EXPECT_EQ(finer->method, r->method);
@@ -99,21 +99,46 @@ TEST(Recipes, in_coarse_precisions_end_in_that_of_A) {
 
 TEST(Recipes, of_a_badly_scaled_matrix_scale_it_once_where_that_is_wanted) {
   const Recipes recipes = resolve({}, {.n = 300}, means());
-  const std::optional<Recipe> scaled = recipes.after(recipes.first(), Reason::badly_scaled);
+  const Recipe* const scaled = recipes.after(recipes.first(), Reason::badly_scaled);
   ASSERT_TRUE(scaled);
-  EXPECT_TRUE(scaled->equilibrates);
+  EXPECT_EQ(scaled->scaled, Scaled::rows_and_columns);
   EXPECT_EQ(scaled->method, Method::cholesky);
   EXPECT_FALSE(recipes.after(*scaled, Reason::badly_scaled));
-  const std::optional<Recipe> lu = recipes.after(*scaled, Reason::not_positive_definite);
+  const Recipe* const lu = recipes.after(*scaled, Reason::not_positive_definite);
   ASSERT_TRUE(lu);
-  EXPECT_TRUE(lu->equilibrates && lu->method == Method::lu);
+  EXPECT_TRUE(lu->scaled == Scaled::rows_and_columns && lu->method == Method::lu);
   for (const bool always : {false, true}) {
     Options o;
     o.equilibrate = always;
     const Recipes by_wish = resolve(o, {.n = 300}, means());
-    EXPECT_EQ(by_wish.first().equilibrates, always);
+    EXPECT_EQ(by_wish.first().scaled, always ? Scaled::rows_and_columns : Scaled::none);
     EXPECT_FALSE(by_wish.after(by_wish.first(), Reason::badly_scaled));
   }
+}
+
+/// Each is in the list as it runs, whichever way leads there.
+TEST(Recipes, are_all_in_the_list_and_lead_only_onwards) {
+  constexpr std::array reasons = {Reason::not_positive_definite, Reason::too_coarse, Reason::elements_grew,
+                                  Reason::too_small, Reason::badly_scaled};
+  for (const Precision precision : {Precision::automatic, Precision::fp32})
+    for (const Pivoting pivoting : {Pivoting::automatic, Pivoting::tournament}) {
+      Options o;
+      o.precision = precision, o.pivoting = pivoting;
+      const Recipes recipes = resolve(o, {.n = 300}, means());
+      for (const Recipe& tried : recipes) {
+        EXPECT_EQ(&recipes.begin()[tried.number], &tried);
+        for (const Reason why : reasons)
+          if (const Recipe* const next = recipes.after(tried, why)) {
+            EXPECT_GT(next->number, tried.number);
+            EXPECT_LT(next, recipes.end());
+            EXPECT_EQ(next->scaled, why == Reason::too_small      ? Scaled::up
+                                    : why == Reason::badly_scaled ? Scaled::rows_and_columns
+                                                                  : tried.scaled);
+          }
+        EXPECT_EQ(tried.after_stall().has_value(), tried.refines());
+        EXPECT_EQ(tried.after_inaccuracy().has_value(), !tried.refines());
+      }
+    }
 }
 
 TEST(Recipes, with_extra_residuals_refine) {
@@ -130,9 +155,9 @@ TEST(Recipes, of_what_comes_from_the_host_begin_before_all_is_there) {
   EXPECT_TRUE(likely.first().arrives);
   EXPECT_EQ(likely.first().schedule, Schedule::left_looking);
   EXPECT_EQ(likely.first().symmetry, Symmetry::after);
-  const std::optional<Recipe> scaled = likely.after(likely.first(), Reason::too_small);
+  const Recipe* const scaled = likely.after(likely.first(), Reason::too_small);
   ASSERT_TRUE(scaled);
-  EXPECT_TRUE(scaled->scales_up);
+  EXPECT_EQ(scaled->scaled, Scaled::up);
   EXPECT_FALSE(scaled->arrives);
   Options scaled_always;
   scaled_always.equilibrate = true;
@@ -170,10 +195,15 @@ TEST(Recipes, go_by_a_leaf_where_one_holds_the_system_and_nothing_else_is_asked_
 TEST(Recipes, can_be_read) {
   Options o;
   o.precision = Precision::tf32;
-  EXPECT_EQ(all_of(resolve(o, {.n = 64, .glance = Method::lu}, means())),
-            "lu, right-looking, by plan, panels of 64, tf32, classical refinement, checked\n"
-            "lu, right-looking, by plan, panels of 64, tf32, classical refinement, checked\n"
-            "lu, right-looking, by plan, panels of 64, fp64, classical refinement, checked, condition in doubt\n");
+  EXPECT_EQ(
+      all_of(resolve(o, {.n = 64, .glance = Method::lu}, means())),
+      "lu, right-looking, by plan, panels of 64, tf32, classical refinement, checked\n"
+      "lu, right-looking, by plan, panels of 64, fp64, classical refinement, checked, condition in doubt\n"
+      "lu, right-looking, by plan, panels of 64, tf32, classical refinement, scaled up, checked\n"
+      "lu, right-looking, by plan, panels of 64, fp64, classical refinement, scaled up, checked, condition in doubt\n"
+      "lu, right-looking, by plan, panels of 64, tf32, classical refinement, equilibrated, checked\n"
+      "lu, right-looking, by plan, panels of 64, fp64, classical refinement, equilibrated, checked, condition in "
+      "doubt\n");
   EXPECT_EQ(text_of(resolve({}, {.n = 4096}, means()).first()),
             "cholesky, left-looking, by plan, panels of 256, fp64, for A that is symmetric with a positive diagonal "
             "(found before), checked, condition in doubt");
@@ -267,8 +297,7 @@ TEST(Recipes, that_are_taken_say_what_A_was_found_to_need) {
     const Factorization<double> factors(A, o);
     ASSERT_TRUE(decided.taken);
     EXPECT_TRUE(factors.report().outcome.ok());
-    EXPECT_EQ(decided.taken->scales_up, is_small);
-    EXPECT_FALSE(decided.taken->equilibrates);
+    EXPECT_EQ(decided.taken->scaled, is_small ? Scaled::up : Scaled::none);
   }
 }
 

@@ -221,10 +221,10 @@ TEST(RecipesByTournament, lead_to_partial_pivoting) {
   const Recipes coarse = resolved(o, 900, Method::lu);
   EXPECT_EQ(coarse.first().pivoting, Pivoting::tournament);
   const auto partial = coarse.after(coarse.first(), Reason::elements_grew);
-  ASSERT_TRUE(partial.has_value());
+  ASSERT_TRUE(partial);
   EXPECT_EQ(partial->pivoting, Pivoting::partial);
   EXPECT_EQ(partial->precision.name, Precision::fp32);
-  EXPECT_FALSE(coarse.after(*partial, Reason::elements_grew).has_value());
+  EXPECT_FALSE(coarse.after(*partial, Reason::elements_grew));
   EXPECT_EQ(coarse.after(coarse.first(), Reason::too_coarse)->pivoting, Pivoting::partial);
 
   o.precision = Precision::automatic;

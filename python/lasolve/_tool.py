@@ -134,7 +134,7 @@ def plan(matrix: int | str, **options: Any) -> Plan:
     matrix : int or str
         n, or a generator such as "spd:n=4096".
     **options
-        Of `lasolve plan`: factorization, schedule, block_size, step, lanes, card, cards.
+        Of `lasolve plan`: step, lanes, card, cards, and those of a solve that decide on its recipes.
 
     Returns
     -------

@@ -135,6 +135,9 @@ std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu> A, const GemmBackend<Cuda>&
 template <class T>
 std::unique_ptr<Engine<T>> make_engine(Given<T, Cuda> A, const GemmBackend<Cuda>&, const Options&, Facts start,
                                        CUstream_st* after, SharedContext);
+/// Whether a system of order n, of which nothing special is asked, is one leaf on the CPU.
+template <class T>
+bool fits_a_leaf(std::int64_t n, const Options&);
 /// Factors and solves at once where the system is small. False: it is for an engine to do, or to say what is wrong, and X and the report
 /// are as they were.
 template <class T>

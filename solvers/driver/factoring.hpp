@@ -50,8 +50,9 @@ class Factoring {
   KnownMatrix<T, Space> A;  ///< overwritten if in place
 
   const Recipe& first() const { return recipes_.first(); }
-  /// What comes after a recipe that was tried; none: nothing.
-  std::optional<Recipe> after(const Recipe& tried, Reason why) const { return recipes_.after(tried, why); }
+  /// What comes after a recipe that was tried; null: nothing.
+  const Recipe* after(const Recipe& tried, Reason why) const { return recipes_.after(tried, why); }
+  void tell(const Recipe& taken) const { tell_recipe(recipes_, taken); }
   bool in_place() const { return first().in_place; }
 
   /// Factors by the first recipe that serves. With `await`, A is still arriving. `since`: when what q was given and nobody has waited for
@@ -68,7 +69,7 @@ class Factoring {
     }
     if (!recipe.arrives && recipe.symmetry != Symmetry::beside && !examine_A(facts))
       recipe = *after(recipe, Reason::not_positive_definite);
-    recipe.scales_up = is_too_small();
+    if (recipe.scaled == Scaled::none && is_too_small()) recipe = *after(recipe, Reason::too_small);
     Factored made = factored(recipe, std::move(facts), await);
     if (made.recipe.is_coarse() && !made.facts.outcome.ok()) {
       const std::string in = std::string("in ") + name_of(made.recipe.precision.name);
@@ -170,7 +171,7 @@ class Factoring {
     facts.rcond = {}, facts.growth = {}, facts.largest_multiplier = {};
     q_.phase(Phase::other);
     Scales scales = scales_for(by, facts);
-    facts.equilibration = by.scales_up || by.equilibrates ? scales.kind() : Equilibration::none;
+    facts.equilibration = by.scaled != Scaled::none ? scales.kind() : Equilibration::none;
     auto factors = make_ ? make_(by, std::move(scales))
                          : decomposition_by<T>(by, by.by_coarse ? *coarse_ : gemm_, n, in_place() ? &*memory_ : nullptr,
                                                std::move(scales));
@@ -188,12 +189,12 @@ class Factoring {
     if (by.mirrors) factors->mirror_triangle(q_, triangle_);
     run(*factors, await, look, by, facts);
     if (!in_place() && (by.arrives || look || A.has_norm(op_of_norm()))) require_finite();
-    if (!in_place() && !by.scales_up && is_too_small()) {
+    if (!in_place() && by.scaled == Scaled::none && is_too_small()) {
       factors.reset();
       return factored(*after(by, Reason::too_small), std::move(facts));
     }
     const bool in_vain = look && !(*look)->may_be_positive_definite;
-    const std::optional<Recipe> instead = after(by, Reason::not_positive_definite);
+    const Recipe* const instead = after(by, Reason::not_positive_definite);
     const std::string why = in_vain || !instead ? "" : why_in_vain(by, facts.outcome);
     facts.times.take(q_);
     if (facts.outcome.ok() && by.pivoting == Pivoting::tournament && !in_place() && A.order() > 0) {
@@ -237,8 +238,9 @@ class Factoring {
 
   /// What A is multiplied by. Says so where A itself is the reason. In a narrow range the largest entry is near 1.
   Scales scales_for(const Recipe& by, Facts& facts) {
-    if (by.equilibrates) return scales_of(q_, A, record_of(by.method).is_symmetric, true).value_or(Scales());
-    if (by.scales_up) {
+    if (by.scaled == Scaled::rows_and_columns)
+      return scales_of(q_, A, record_of(by.method).is_symmetric, true).value_or(Scales());
+    if (by.scaled == Scaled::up) {
       const int exponent = exponent_of_A();
       const std::string note = scaled_as_subnormal(exponent);
       if (std::find(facts.notes.begin(), facts.notes.end(), note) == facts.notes.end()) facts.notes.push_back(note);
@@ -292,7 +294,7 @@ class Factoring {
 
   /// Of what is factored.
   std::optional<double> known_norm(const Recipe& by) {
-    if (by.scales_up || by.equilibrates || !A.has_norm(op_of_norm())) return {};
+    if (by.scaled != Scaled::none || !A.has_norm(op_of_norm())) return {};
     return double(A.norm(q_, op_of_norm()));
   }
 

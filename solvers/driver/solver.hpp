@@ -72,7 +72,7 @@ class Solver {
     const Settled settled(q_);
     q_.phase(Phase::check);
     A_.norm(q_, Op::transpose);
-    if (!made_.recipe.scales_up && factoring_.is_too_small()) made_ = factoring_.scaled_up(made_);
+    if (made_.recipe.scaled == Scaled::none && factoring_.is_too_small()) made_ = factoring_.scaled_up(made_);
     made_.facts.times.take(q_);
     write_report();
   }
@@ -126,7 +126,7 @@ class Solver {
     }
     for (const Reason why : {Reason::elements_grew, Reason::too_coarse}) {
       const Factored& stalled = replaced ? *replaced : made_;
-      const auto next = refined.converged() ? std::nullopt : factoring_.after(stalled.recipe, why);
+      const Recipe* const next = refined.converged() ? nullptr : factoring_.after(stalled.recipe, why);
       if (!next) continue;
       const std::string in = name_of(stalled.recipe.precision.name);
       replaced = replaced_by(*next, replaced, "refinement in " + in + " stalled");
@@ -224,7 +224,7 @@ class Solver {
     require(may_know_norm(),
             "the norm of A is not known, which its factors have overwritten: ask for the condition in the options");
     const long double norm = A_.norm(q_, Op::transpose);
-    if (!factoring_.in_place() && !made.recipe.scales_up && factoring_.is_too_small())
+    if (!factoring_.in_place() && made.recipe.scaled == Scaled::none && factoring_.is_too_small())
       made = factoring_.scaled_up(made);
     made.facts.rcond = reciprocal_condition(q_, *made.factors, norm, progress_of(Step::condition));
     if (std::optional<RefinedFactors<T, Space>> refined = refined_factors(made))
@@ -270,27 +270,30 @@ class Solver {
     });
     if (!made.recipe.refines()) return {};
     R = Matrix<T, Space>(B.rows(), B.cols());
-    return refined_with(made, B, X, op, R.view());
+    return refined_with(made, made.recipe, B, X, op, R.view());
   }
 
-  /// Refines X. R is workspace. Right-hand sides that stall begin anew by GMRES, if the recipe says so.
-  Refinement refined_with(Factored& made, MatrixView<const T, Space> B, MatrixView<T, Space> X, Op op,
-                          MatrixView<T, Space> R) {
+  /// Refines X by a recipe. R is workspace. Right-hand sides that stall begin anew by what comes after it, with the same factors.
+  Refinement refined_with(Factored& made, const Recipe& recipe, MatrixView<const T, Space> B, MatrixView<T, Space> X,
+                          Op op, MatrixView<T, Space> R) {
     q_.phase(Phase::refine);
     constexpr std::int64_t most_kept =
         (1 << 20) / 62;  // numbers of a history, of two refinements with 31 residuals each
-    const std::int64_t history = made.recipe.history ? std::min(B.cols(), most_kept) : 0;
-    const RefineTo to{made.recipe.accuracy, made.recipe.extra, std::size_t(history)};
+    const std::int64_t history = recipe.history ? std::min(B.cols(), most_kept) : 0;
+    const RefineTo to{recipe.accuracy, recipe.extra, std::size_t(history)};
     const auto by = [&](Refine how, std::vector<std::size_t> which) {
       return refine<T>(q_, how, *made.factors, A_.with(op), op, A_.norm(q_, op), to, B, X, R, std::move(which));
     };
     std::vector<std::size_t> all(std::size_t(B.cols()));
     std::iota(all.begin(), all.end(), 0);
-    Refinement first = by(made.recipe.refines() ? made.recipe.refine : Refine::classical, std::move(all));
-    if (first.converged() || !made.recipe.gmres_follows) return first;
+    factoring_.tell(recipe);
+    Refinement first = by(recipe.refine, std::move(all));
+    const std::optional<Recipe> next = recipe.after_stall();
+    if (first.converged() || !next) return first;
+    factoring_.tell(*next);
     for (const std::size_t j : first.stalled)
       made.factors->apply_in_T(q_, B.columns(std::int64_t(j), 1), X.columns(std::int64_t(j), 1), op);
-    return merged(std::move(first), by(Refine::gmres, first.stalled));
+    return merged(std::move(first), by(next->refine, first.stalled));
   }
 
   /// `b`: the largest magnitudes of the columns of B.
@@ -322,7 +325,9 @@ class Solver {
     ResidualNorms norms = look();
     require_finite_sides(norms.b);
     bool passed = judged(norms);
-    if (!passed && (mends_accuracy(made, B, X, op, R.view(), facts) || mends_growth(made, B, X, op, R.view(), facts))) {
+    if (const std::optional<Recipe> next = passed ? std::nullopt : mending(made, facts)) {
+      facts.refine = next->refine;
+      keep(refined_with(made, *next, B, X, op, R.view()), facts);
       q_.phase(Phase::check);
       facts.outcome = made.facts.outcome;
       passed = judged(norms = look());
@@ -345,33 +350,19 @@ class Solver {
       facts.outcome = {Outcome::not_symmetric, 0};
   }
 
-  /// Where a solution misses the accuracy that was asked for: refines X, unless that was done before, or not to be done.
-  bool mends_accuracy(Factored& made, MatrixView<const T, Space> B, MatrixView<T, Space> X, Op op,
-                      MatrixView<T, Space> R, SolveFacts& facts) {
-    if (made.recipe.accuracy == 0 || !made.recipe.mends || made.recipe.refines()) return false;
-    facts.refine = Refine::classical;
-    keep(refined_with(made, B, X, op, R), facts);
-    return true;
-  }
-
-  /// Where a check failed by no more than elements grew in an LU: says so, and refines X, unless that was done before, or not to be
-  /// done. By more, something else is wrong, as the backend, which nothing must hide.
-  bool mends_growth(Factored& made, MatrixView<const T, Space> B, MatrixView<T, Space> X, Op op, MatrixView<T, Space> R,
-                    SolveFacts& facts) {
-    if (!record_of(made.recipe.method).may_grow || made.recipe.is_coarse() || recipe_.accuracy > 0 ||
-        made.factors->values().empty())
-      return false;
+  /// What refines solutions that miss the accuracy which was asked for, or failed a check by no more than elements grew in an LU, which is
+  /// said. By more, something else is wrong, as the backend, which nothing must hide.
+  std::optional<Recipe> mending(Factored& made, SolveFacts& facts) {
+    const std::optional<Recipe> next = made.recipe.after_inaccuracy();
+    if (recipe_.accuracy > 0) return next;
+    if (!record_of(made.recipe.method).may_grow || made.recipe.is_coarse() || made.factors->values().empty()) return {};
     const double grown = growth(q_, made.factors->values(), A_.with(Op::none), made.factors->scales());
-    const double hpl = hpl_residual(*facts.backward_error, B.rows(), facts.roundoff);
+    const double hpl = hpl_residual(*facts.backward_error, A_.order(), facts.roundoff);
     facts.growth = grown;
-    if (!(hpl <= grown)) return false;
-    const bool refines = made.recipe.mends;
-    facts.notes.push_back(elements_grew(grown, hpl, refines) +
-                          (refines || made.recipe.refines() ? "" : "; refinement may mend that"));
-    if (!refines) return false;
-    facts.refine = Refine::classical;
-    keep(refined_with(made, B, X, op, R), facts);
-    return true;
+    if (!(hpl <= grown)) return {};
+    facts.notes.push_back(elements_grew(grown, hpl, next.has_value()) +
+                          (next || made.recipe.refines() ? "" : "; refinement may mend that"));
+    return next;
   }
 
   /// `rcond` ← the condition with rows, and columns, scaled, where that counts: each row of the residual is small for itself, and at

@@ -87,7 +87,7 @@ const Field fields_of_the_tool[] = {
      [](In s) { return s.measured.decided ? recipes_as_json(s.measured.decided->recipes) : Json(nullptr); }, "phases"},
     {"recipe", "count", "that whose factors gave the answer, by its number",
      [](In s) { return taken(s) ? Json(taken(s)->number) : Json(nullptr); }, "phases"},
-    {"recipe_taken", "object", "that, as it was in the end: scaled where A needed it",
+    {"recipe_taken", "object", "that, with the refinement that its solutions needed in the end",
      [](In s) { return taken(s) ? fields_of(recipe_fields(), *taken(s)) : Json(nullptr); }, "phases"},
     {"solve_recipe", "object", "how its right-hand sides were solved for",
      [](In s) {

@@ -273,6 +273,24 @@ void complete(Request& r, const Given& given) {
   require_size(r);
   if (r.ranks > 0 && r.engine.empty()) throw UsageError("--ranks are of an engine, as in --engine scalapack");
   if (!r.engine.empty()) return complete_for_engine(r, given);
+  complete_recipe(r, given);
+  if (!r.output.empty() && r.backends.size() > 1) throw UsageError("--output with several backends: which solution?");
+  const auto runs = [&](const char* option, int of_one, int of_several, int least) {
+    const std::string word = given.text(option);
+    if (word == "auto") return r.backends.size() > 1 ? of_several : of_one;
+    return number(option, word, least);
+  };
+  r.repeat = runs("repeat", 1, 5, 1);
+  r.warmup = runs("warmup", 0, 1, 0);
+}
+
+}  // namespace
+
+const OptionOf<Request>& solve_option(const std::string& name) {
+  return *find_in(solve_table(), [&](const Option& option) { return option.name == name; });
+}
+
+void complete_recipe(Request& r, const Given& given) {
   if (r.in_place && (is_coarser_than<double>(r.options.precision, r.options.storage) ||
                      is_asked_for(r.options.refine) || r.options.residual == Residual::extra))
     throw UsageError(
@@ -292,17 +310,7 @@ void complete(Request& r, const Given& given) {
     throw UsageError("--in-place leaves nothing to reach an accuracy with: not with --accuracy");
   r.backends = backends_of(given.text("gemm"), r);
   r.options.device = device_for(r.backends, r.options.device);
-  if (!r.output.empty() && r.backends.size() > 1) throw UsageError("--output with several backends: which solution?");
-  const auto runs = [&](const char* option, int of_one, int of_several, int least) {
-    const std::string word = given.text(option);
-    if (word == "auto") return r.backends.size() > 1 ? of_several : of_one;
-    return number(option, word, least);
-  };
-  r.repeat = runs("repeat", 1, 5, 1);
-  r.warmup = runs("warmup", 0, 1, 0);
 }
-
-}  // namespace
 
 SolvePrecision solve_precision_of(const Options& o) {
   const bool open = o.precision == Precision::automatic && o.storage == Precision::automatic;

@@ -71,6 +71,11 @@ inline std::int64_t block_size_of(const std::string& text) {
 
 inline const std::vector<std::string> words_of_devices = {"auto", "cpu", "cuda", "cuda:INDEX"};
 
+/// An option of a solve, for commands that take it as well.
+const OptionOf<Request>& solve_option(const std::string& name);
+/// What of a solve decides on its recipes, and is said by several options at once. Throws UsageError for what does not go together.
+void complete_recipe(Request&, const Given&);
+
 /// Sets the device of options, or several of one kind: "cuda:0,1" or "cuda:all".
 void take_devices(const std::string& text, Options&);
 

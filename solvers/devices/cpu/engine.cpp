@@ -169,6 +169,12 @@ std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu> A, const GemmBackend<Cpu>& 
 }
 
 template <class T>
+bool fits_a_leaf(std::int64_t n, const Options& options) {
+  return SmallSystem<T>::fits(n, options);
+}
+template bool fits_a_leaf<double>(std::int64_t, const Options&);
+
+template <class T>
 bool solve_small(MatrixView<const T> A, const GemmBackend<Cpu>& gemm, const Options& options, Facts start,
                  MatrixView<const T> B, MatrixView<T> X, Op op, Report& report) {
   if (!SmallSystem<T>::fits(A.rows(), options)) return false;

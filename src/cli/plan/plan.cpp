@@ -4,12 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <numeric>
 #include <sstream>
 
 #include "cli/commands.hpp"
 #include "cli/guide.hpp"
 #include "cli/print.hpp"
-#include "cli/problem.hpp"
+#include "cli/tuning.hpp"
 #include "cli/words.hpp"
 #include "core/device_properties.hpp"
 #include "core/range.hpp"
@@ -17,6 +18,7 @@
 #include "io/generators.hpp"
 #include "io/io.hpp"
 #include "solvers/cards/lower_cards.hpp"
+#include "solvers/driver/engine.hpp"
 #include "solvers/lower.hpp"
 #include "solvers/method.hpp"
 
@@ -30,14 +32,22 @@ std::vector<std::string> with_none(std::vector<std::string> names) {
 }
 
 struct PlanRequest {
+  Request solve;  // whose recipes these are
   std::string matrix, json, svg;
-  Options options = {.factorization = Method::lu, .schedule = Schedule::right_looking};
   std::int64_t step = 0, nrhs = 1;  // a step of 0: to be chosen
   Lanes lanes = four_lanes;
   std::string card;  // empty: none
   int cards = 1;
   bool quick_products = false, quiet = false;
 };
+
+OptionOf<PlanRequest> as_of_solve(const char* name) {
+  const OptionOf<Request>& its = solve_option(name);
+  OptionOf<PlanRequest> option(its.name, its.letter, its.value, its.by_default, its.choices, its.meaning);
+  option.formerly = its.formerly, option.repeats = its.repeats;
+  if (its.set) option.to([set = its.set](PlanRequest& r, auto& word) { set(r.solve, word); });
+  return option;
+}
 
 void set_card(PlanRequest& r, const std::string& card) {
   if (card == "none") return;
@@ -53,51 +63,52 @@ void set_lanes(PlanRequest& r, const std::string& lanes) {
 const Table<PlanRequest>& plan_table() {
   using R = PlanRequest;
   using O = OptionOf<R>;
-  static const Table<R> all = {
-      O("matrix", 'm', "MATRIX", "the same as the word MATRIX; only its size counts").to(&R::matrix),
-      factorization_option<R>("auto: that of the first recipe").by("lu"),
-      pivoting_option<R>("of LU: which recipes follow, and how wide panels are"),
-      schedule_option<R>("").by("right-looking"),
-      O("precision", 0, "NAME", "fp64", words_of<Precision>(), "of the factors").to(&Options::precision),
-      O("rhs-columns", 0, "COUNT", "1", "right-hand sides, whose recipe is said as well").to([](R& r, auto& word) {
-        r.nrhs = number<std::int64_t>("rhs-columns", word, 0);
-      }),
-      block_size_option<R>().was("-n"),
-      O("step", 0, "SIZE", "auto",
-        "columns of a right-looking LU that are factored at a time; auto: a quarter of a panel where there are four "
-        "lanes, else all of it")
-          .to([](R& r, auto& word) { r.step = number<std::int64_t>("step", word, 1, "auto"); }),
-      O("lanes", 0, "COUNT", "4", {"1", "4"},
-        "4: a device whose queues run side by side; 1: as on the CPU, where products in triangular solves are tasks")
-          .to(set_lanes),
-      O("card", 0, "NAME", "none", with_none(card_names()),
-        "as it is lowered for the kernels and the tuning of a card; none: as the schedule says it")
-          .to(set_card),
-      O("quick-products", 0, "as with products so quick that panels bind, such as those of tensor_split")
-          .to(&R::quick_products),
-      O("device", 'd', "DEVICE", "auto", {"auto", "cuda:INDEX,INDEX"},
-        "several, which the tasks are dealt out to, as --cards 2")
-          .to([](R& r, auto& word) {
-            if (const auto devices = parse_devices(word); devices && devices->cards.size() > 1)
-              r.options.cards = devices->cards;
-            else if (word != "auto")
-              throw UsageError(fmt::format("--device takes several of one kind, as cuda:0,1, not '{}'", word));
-          }),
-      O("cards", 0, "COUNT", "1", "block columns are dealt out to so many cards, and what travels between them is sent")
-          .to([](R& r, auto& word) { r.cards = number<int>("cards", word, 1); }),
-      json_option<R>("write the plan as JSON to FILE; - is standard output"),
-      O("svg", 0, "FILE", "draw the plan, as SVG, to FILE; - is standard output").to(&R::svg),
-      quiet_option<R>("no summary, and no table, which --json and --svg leave out as well"),
-      help_option<R>(),
-  };
+  static const Table<R> all = [] {
+    Table<R> table = {O("matrix", 'm', "MATRIX", "the same as the word MATRIX; only its size counts").to(&R::matrix)};
+    for (const char* const name :
+         {"factorization", "pivoting", "schedule",        "block-size",     "triangle", "precision",
+          "storage",       "refine",   "residual",        "equilibrate",    "accuracy", "device-memory",
+          "in-place",      "bounds",   "history",         "gemm",           "device",   "tune",
+          "no-condition",  "patience", "assume-suitable", "allow-nonfinite"})
+      table.push_back(as_of_solve(name));
+    find_in(table, [](const O& o) { return std::string(o.name) == "factorization"; })->by("lu");
+    find_in(table, [](const O& o) { return std::string(o.name) == "device"; })->by("cpu");
+    const Table<R> own = {
+        O("rhs-columns", 0, "COUNT", "1", "right-hand sides, whose recipe is said as well").to([](R& r, auto& word) {
+          r.nrhs = number<std::int64_t>("rhs-columns", word, 0);
+        }),
+        O("step", 0, "SIZE", "auto",
+          "columns of a right-looking LU that are factored at a time; auto: a quarter of a panel where there are four "
+          "lanes, else all of it")
+            .to([](R& r, auto& word) { r.step = number<std::int64_t>("step", word, 1, "auto"); }),
+        O("lanes", 0, "COUNT", "4", {"1", "4"},
+          "4: a device whose queues run side by side; 1: as on the CPU, where products in triangular solves are tasks")
+            .to(set_lanes),
+        O("card", 0, "NAME", "none", with_none(card_names()),
+          "as it is lowered for the kernels and the tuning of a card; none: as the schedule says it, on --device")
+            .to(set_card),
+        O("quick-products", 0, "as with products so quick that panels bind, such as those of tensor_split")
+            .to(&R::quick_products),
+        O("cards", 0, "COUNT", "1",
+          "block columns are dealt out to so many cards, and what travels between them is sent")
+            .to([](R& r, auto& word) { r.cards = number<int>("cards", word, 1); }),
+        json_option<R>("write the plan as JSON to FILE; - is standard output"),
+        O("svg", 0, "FILE", "draw the plan, as SVG, to FILE; - is standard output").to(&R::svg),
+        quiet_option<R>("no summary, and no table, which --json and --svg leave out as well"),
+        help_option<R>(),
+    };
+    table.insert(table.end(), own.begin(), own.end());
+    return table;
+  }();
   return all;
 }
 
 PlanRequest parse(int argc, const char* const* argv) {
   PlanRequest r;
-  parse_options(argc, argv, plan_table(), r, "matrix");
+  r.solve.options.condition = true;
+  const Given given = parse_options(argc, argv, plan_table(), r, "matrix");
   refuse_files_named_twice({{"matrix", r.matrix}}, {{"json", r.json}, {"svg", r.svg}});
-  const Options& o = r.options;
+  Options& o = r.solve.options;
   if (o.factorization != Method::automatic && o.schedule != Schedule::automatic &&
       !is_offered(o.factorization, o.schedule))
     throw UsageError(fmt::format("{} has no schedule '{}'", record_of(o.factorization).name, name_of(o.schedule)));
@@ -105,6 +116,11 @@ PlanRequest parse(int argc, const char* const* argv) {
   if (!r.card.empty() && r.step > 0)
     throw UsageError("--card and --step do not go together: the tuning of the card says how wide steps are");
   if (r.matrix.empty()) throw UsageError("no matrix; give --matrix FILE or --matrix GENERATOR, such as uniform:n=4096");
+  if (r.cards > 1 && o.cards.empty()) {
+    o.cards.resize(std::size_t(r.cards));
+    std::iota(o.cards.begin(), o.cards.end(), 0);
+  }
+  complete_recipe(r.solve, given);
   return r;
 }
 
@@ -117,30 +133,48 @@ std::int64_t size_of(const std::string& matrix) {
   return file.matrix.rows();
 }
 
+/// Of a card, or of the device and the backend that a solve takes here.
+Recipes recipes_of(const PlanRequest& r, std::int64_t n, const Tuning& of_card) {
+  Options o = r.solve.options;
+  if (r.solve.in_place) o.check = false;  // the tool has the check of a matrix that is made again
+  const lasolve::Problem problem{.n = n, .handed_over = r.solve.in_place};
+  if (!r.card.empty())
+    return resolve(o, problem,
+                   {.device = {Device::cuda, o.device.index},
+                    .cards = cards_of(o),
+                    .tuning = &of_card,
+                    .precisions = ~0u,
+                    .is_quick = r.quick_products,
+                    .device_bytes = double(o.device_memory)});
+  o.gemm = r.solve.backends.front();
+  o.tuning = tuning_asked_for(r.solve, o);
+  const Choice choice = choose(o);
+  o.device = choice.device();
+  const Tuning tuning = tuning_of(o.device);
+  const bool fits = o.device.kind == Device::cpu && !problem.handed_over && fits_a_leaf<double>(n, o);
+  Means means = std::visit([&](const auto* gemm) { return means_of(*gemm, o, tuning, fits); }, choice.backend);
+  means.device_bytes = double(o.device_memory);
+  means.is_quick |= r.quick_products;
+  return resolve(o, problem, means);
+}
+
 DrawnPlan plan_for(const PlanRequest& r) {
   const DeviceProperties device = r.card.empty() ? DeviceProperties() : card(r.card);
   const Tuning tuning = r.card.empty() ? cpu_tuning().values : tuning_for(device).values;
   Blocking by{.n = size_of(r.matrix), .lanes = r.lanes};
-  const Recipes recipes = resolve(r.options, {.n = by.n},
-                                  {.device = {r.card.empty() ? Device::cpu : Device::cuda, 0},
-                                   .cards = cards_of(r.options),
-                                   .tuning = &tuning,
-                                   .precisions = ~0u,
-                                   .is_quick = r.quick_products,
-                                   .queues = !r.card.empty()});
+  const Recipes recipes = recipes_of(r, by.n, tuning);
   const Recipe& first = recipes.first();
   by.widths = first.widths;
-  const bool in_steps = first.schedule == Schedule::right_looking && r.card.empty();
+  const bool in_steps = first.schedule == Schedule::right_looking && r.card.empty() && first.executor != Executor::leaf;
   std::int64_t& step = by.widths.step;
   step = r.step == 0 && in_steps && !r.lanes.single() ? (by.widths.panel + 3) / 4 : r.step;
   if (!in_steps || step >= by.widths.panel) step = 0;
   Plan plan = plan_of(first.method, first.schedule, by);
   const auto is_wide = [&](const Task& t) { return t.type->picture == TaskType::panel && t.C.n > step; };
   if (any_of(plan.tasks, is_wide)) step = 0;  // the schedule knows no steps
-  const int cards = std::max(r.cards, int(r.options.cards.size()));
+  const int cards = first.cards.count;
   if (!r.card.empty()) {
-    Capabilities can =
-        for_recipe(capabilities_of(device, tuning, computed_in(first.precision.storage), by.n), first);
+    Capabilities can = for_recipe(capabilities_of(device, tuning, computed_in(first.precision.storage), by.n), first);
     if (first.quick_products) can.panels_apart = panels_apart(device, tuning, by.n, first.pivoting);
     plan = lower(plan, can);
   } else if (r.lanes.single() && cards == 1) {

@@ -16,7 +16,7 @@ struct DrawnPlan {
   Schedule schedule;
   Widths widths;
   std::string card;  // that it is lowered for; empty: none
-  Recipes recipes;   // of the system, which no leaf holds; the plan is that of the first
+  Recipes recipes;   // of the system, which no leaf of a card holds; the plan is that of the first
   SolveRecipe solve;
 };
 
