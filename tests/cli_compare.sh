@@ -8,6 +8,8 @@ expect 0 'the median of 5 runs in turns' "${two[@]}"
 expect 0 'one run;' "${two[@]}" --repeat 1 --warmup 0
 expect 0 'one panel holds the matrix' uniform:n=20 --device cpu --gemm naive,tiled
 expect 5 '--matrix spd is for Cholesky' compare -f cholesky --n 32 --gemm tiled
+expect 5 'or assume it (--assume-suitable); --matrix diagdom is so' compare -f lu-nopivot --n 32 --device cpu --gemm tiled --unverified
+expect 0 'PASS' compare -f lu-nopivot --n 32 --device cpu --gemm tiled --unverified --repeat 2 --assume-suitable
 "$lasolve" "${two[@]}" --json runs.json >table
 holds 'backends are not run five times' [ "$(grep -c '"runs": 5' runs.json)" = 2 ]
 seconds=$(sed -n '/^gemm /,/^factor s/p' table | sed '1d;$d' | awk '{print $3}')
