@@ -16,7 +16,7 @@ Options with(GemmChoice gemm, Device::Kind device = Device::automatic) {
 }
 
 TEST(Choice, on_the_cpu_is_what_was_named) {
-  for (const auto* backend : gemm_backends<Cpu>()) {
+  for (const auto* backend : backends_here<Cpu>()) {
     const Choice choice = choose(with(backend->name, Device::cpu));
     EXPECT_EQ(std::get<0>(choice.backend), backend);
     EXPECT_EQ(choice.device_name(), "cpu");
@@ -110,7 +110,7 @@ int calls = 0;
 template <class T>
 void counting(const void*, Queue<Cpu>& q, T alpha, Operand<T> A, Operand<T> B, T beta, MatrixView<T> C) {
   ++calls;
-  (*gemm_backends<Cpu>()[0])(q, alpha, A, B, beta, C);
+  some_backend<Cpu>()(q, alpha, A, B, beta, C);
 }
 constexpr GemmBackend<Cpu> own{"own", "counts its calls", counting<double>};
 
@@ -142,7 +142,7 @@ struct Asked {
 void asked(const void* self, Queue<Cpu>& q, double alpha, Operand<double> A, Operand<double> B, double beta,
            MatrixView<double> C) {
   ++static_cast<const Asked*>(self)->products;
-  (*gemm_backends<Cpu>()[0])(q, alpha, A, B, beta, C);
+  some_backend<Cpu>()(q, alpha, A, B, beta, C);
 }
 void asked_for_room(const void* self, Queue<Cpu>&, const ProductShape&) { ++static_cast<const Asked*>(self)->rooms; }
 
@@ -235,7 +235,7 @@ void small_ones(const void*, Queue<Cpu>& q, double alpha, Operand<double> A, Ope
                 MatrixView<double> C) {
   const double flops = 2.0 * double(C.rows()) * double(C.cols()) * double(A.cols());
   most_flops = std::max(most_flops, flops), small_flops += flops;
-  (*gemm_backends<Cpu>()[0])(q, alpha, A, B, beta, C);
+  some_backend<Cpu>()(q, alpha, A, B, beta, C);
 }
 constexpr GemmBackend<Cpu> for_small{"for_small", "", small_ones};
 

@@ -27,7 +27,7 @@ TYPED_TEST(CholeskyFactor, has_a_small_residual) {
              {1, 1}, {3, 7}, {16, 7}, {32, 32}, {33, 32}, {67, 32}, {129, 64}, {257, 160}, {401, 300}}) {
       SCOPED_TRACE(testing::Message() << type.name << ", n = " << n << ", nb = " << nb);
       const Matrix<T> A = rounded<T>(type.make(n, limits<T>));
-      const GemmBackend<Cpu>& backend = *gemm_backends<Cpu>()[0];
+      const GemmBackend<Cpu>& backend = some_backend<Cpu>();
       DecompositionIn<T, Cpu> factors(backend, precision_of<T>, Method::cholesky, rounded<T>(A)),
           arriving(backend, precision_of<T>, Method::cholesky, Matrix<T>(n, n));
       const auto outcome_of = [&](auto& of) { return of.outcome_of(*of.ending(q)); };
@@ -63,9 +63,9 @@ TYPED_TEST(CholeskyFactor, of_a_lowered_plan_has_a_small_residual) {
                    .diagonal_update = 32,
                    .symmetric_update = 24};
   Queue<Cpu> q(3);
-  GemmBackend<Cpu> backend = *gemm_backends<Cpu>()[0];
+  GemmBackend<Cpu> backend = some_backend<Cpu>();
   backend.kernels = GemmKernel(backend.in<precision_of<T>>().function).with_lower(lower_product<T>);
-  const Gemm<T, Cpu> whole(*gemm_backends<Cpu>()[0]), of_triangles(backend);
+  const Gemm<T, Cpu> whole(some_backend<Cpu>()), of_triangles(backend);
   ASSERT_TRUE(of_triangles.has_lower());
   for (const auto& [n, nb] :
        std::vector<std::pair<std::int64_t, std::int64_t>>{{1, 1}, {67, 16}, {257, 48}, {401, 64}}) {
@@ -93,7 +93,7 @@ TYPED_TEST(CholeskyFactor, of_a_lowered_plan_has_a_small_residual) {
 TYPED_TEST(CholeskyFactor, of_a_plan_with_a_task_of_LU_is_refused) {
   using T = TypeParam;
   Queue<Cpu> q(1);
-  const Gemm<T, Cpu> gemm(*gemm_backends<Cpu>()[0]);
+  const Gemm<T, Cpu> gemm(some_backend<Cpu>());
   Matrix<T> A = rounded<T>(random_with_condition(8, 10, true));
   Matrix<std::int64_t> status(1, 1), no_pivots(0, Pivots<Cpu>::columns);
   const Supply<T, Cpu> none;

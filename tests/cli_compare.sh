@@ -12,6 +12,8 @@ expect 5 '--matrix spd is for Cholesky' compare -f cholesky --n 32 --gemm tiled
 holds 'what a matrix is not is said for each backend' [ "$(cat table said | grep -c 'spd is for Cholesky')" = 1 ]
 holds 'not all are named' grep -q '^lasolve: tiled, naive, packed in fp64 at n = 32, 48: ' said
 holds 'a row does not say it in brief' [ "$(grep -c ' FAIL: not positive definite$' table)" = 6 ]
+expect 5 'or assume it (--assume-suitable); --matrix diagdom is so' compare -f lu-nopivot --n 32 --device cpu --gemm tiled --unverified
+expect 0 'PASS' compare -f lu-nopivot --n 32 --device cpu --gemm tiled --unverified --repeat 2 --assume-suitable
 "$lasolve" "${two[@]}" --json runs.json >table
 holds 'backends are not run five times' [ "$(grep -c '"runs": 5' runs.json)" = 2 ]
 seconds=$(sed -n '/^gemm /,/^factor s/p' table | sed '1d;$d' | awk '{print $3}')

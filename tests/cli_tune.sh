@@ -92,6 +92,10 @@ expect 0 'it is no file; it is ignored' uniform:n=48 "${here[@]}"
 expect 6 'it is not a regular file' "${tune[@]}" --n 48
 rmdir "$kept"
 
+# Methods are those of the table, and each is tuned on what it requires.
+expect 0 'LU without interchanges' "${tune[@]}" --n 40 --factorization lu-nopivot,lu
+expect 0 'in LU without interchanges at n = 40' diagdom:n=40 "${here[@]}" -f lu-nopivot
+
 # Forgotten; and the places where it is kept.
 cp good.json "$kept"
 expect 0 "$kept is removed" tune --forget
@@ -108,7 +112,8 @@ XDG_CACHE_HOME='' HOME='' silent uniform:n=40 "${here[@]}"
 # Time that is too short, and wrong words.
 expect 0 'not known: the time ran out' "${tune[@]}" --n 700 --factorization lu --within 0.001
 expect 6 'TiB wanted' "${tune[@]}" --n 300k --factorization lu
-expect 2 "--factorization takes lu, cholesky, not 'qr'" tune --factorization qr
+expect 2 "--factorization takes lu, cholesky, lu-nopivot, not 'qr'" tune --factorization qr
+expect 2 "--factorization takes lu, cholesky, lu-nopivot, not 'auto'" tune --factorization auto
 expect 2 '--within takes a number above 0' tune --within 0
 expect 2 "did you mean 'tiled'" tune --device cpu --gemm tilde --n 40
 expect 2 'does not offer products in tf32' tune --device cpu --precision tf32 --n 40

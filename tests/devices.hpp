@@ -26,6 +26,32 @@ Queue<Space> test_queue() {
     return Queue<Cuda>(0);
 }
 
+/// The backends that can run here.
+template <class Space>
+std::vector<const GemmBackend<Space>*> backends_here() {
+  std::vector<const GemmBackend<Space>*> here;
+  for (const auto* backend : gemm_backends<Space>())
+    if (!backend->unavailable || backend->unavailable(0).empty()) here.push_back(backend);
+  return here;
+}
+
+inline bool openblas_is_here() {
+  static const bool is = [] {
+    for (const auto* backend : backends_here<Cpu>())
+      if (std::string(backend->name) == "blas") return true;
+    return false;
+  }();
+  return is;
+}
+
+/// A backend that is there on every machine: on the CPU no library of others.
+template <class Space>
+const GemmBackend<Space>& some_backend() {
+  const auto all = gemm_backends<Space>();
+  const auto is_packed = [](const GemmBackend<Space>* backend) { return std::string(backend->name) == "packed"; };
+  return std::is_same_v<Space, Cpu> ? **std::find_if(all.begin(), all.end(), is_packed) : *all[0];
+}
+
 /// A copy of A on a device, with the same leading dimension, and with the elements between the columns.
 template <class T, class Space>
 Matrix<T, Space> upload(Queue<Space>& q, const Matrix<T>& A) {
@@ -74,6 +100,8 @@ class OnTarget : public testing::TestWithParam<Target> {
     Options options;
     options.device.kind = GetParam().device;
     options.block_size = block_size;
+    if (options.device.kind == Device::cpu && !openblas_is_here())
+      options.gemm = std::string("packed");  // without a note
     return options;
   }
   /// test(T()) for the type T of the target.

@@ -7,6 +7,7 @@
 
 #include "core/cpu/eigen.hpp"
 #include "core/cpu/elements.hpp"
+#include "devices.hpp"
 #include "solvers/cholesky/cpu/panel.hpp"
 #include "solvers/decomposition.hpp"
 #include "solvers/devices/cpu/rows.hpp"
@@ -138,7 +139,7 @@ TYPED_TEST(FactorsOf, have_a_small_residual_and_solve_with_each_op) {
     for (const Schedule schedule : schedules) {
       SCOPED_TRACE(testing::Message() << "n = " << n << ", nb = " << nb << ", schedule " << int(schedule));
       const Matrix<T> A = random_elements<T>(n, n, unsigned(n));
-      const auto backends = gemm_backends<Cpu>();
+      const auto backends = backends_here<Cpu>();
       const auto factors =
           this->factored(A, Method::lu, schedule, nb, *backends[std::size_t(n + nb) % backends.size()]);
       EXPECT_TRUE(this->outcome.ok());
@@ -169,7 +170,7 @@ TYPED_TEST(FactorsOf, have_the_same_bits_where_a_solve_is_one_task) {
     SCOPED_TRACE(testing::Message() << "method " << int(method) << ", schedule " << int(schedule));
     Matrix<T> A = random_elements<T>(n, n, unsigned(n));
     for (std::int64_t i = 0; i < n && method != Method::lu; ++i) A(i, i) += T(real_of<T>(2 * n));
-    const auto backends = gemm_backends<Cpu>();
+    const auto backends = backends_here<Cpu>();
     const Gemm<T, Cpu> gemm(*backends[std::size_t(n + nb) % backends.size()], precision_of<T>);
     const Plan plan = plan_of(method, schedule, {.n = n, .widths = {.panel = nb}});
     const auto factors_by = [&](const Plan& its) {
@@ -201,7 +202,7 @@ TYPED_TEST(FactorsOf, without_interchanges_solve_with_each_op) {
     SCOPED_TRACE(testing::Message() << "n = " << n);
     Matrix<T> A = random_elements<T>(n, n, unsigned(n));
     for (std::int64_t i = 0; i < n; ++i) A(i, i) += T(real_of<T>(2 * n));
-    const auto factors = this->factored(A, Method::lu_nopivot, Schedule::right_looking, 40, *gemm_backends<Cpu>()[0]);
+    const auto factors = this->factored(A, Method::lu_nopivot, Schedule::right_looking, 40, some_backend<Cpu>());
     EXPECT_TRUE(this->outcome.ok());
     this->expect_solves(*factors, A);
   }
@@ -213,7 +214,7 @@ TYPED_TEST(FactorsOf, name_the_first_column_without_a_pivot) {
     for (const std::int64_t column : {std::int64_t(0), n / 2, n - 1}) {
       Matrix<T> A = random_elements<T>(n, n, unsigned(n));
       for (std::int64_t i = 0; i < n; ++i) A(i, column) = T(0);
-      this->factored(A, Method::lu, Schedule::right_looking, 16, *gemm_backends<Cpu>()[0]);
+      this->factored(A, Method::lu, Schedule::right_looking, 16, some_backend<Cpu>());
       EXPECT_EQ(this->outcome.kind, Outcome::singular);
       EXPECT_EQ(this->outcome.at, column);
     }
@@ -230,7 +231,7 @@ class SolverOf : public testing::Test {
   }
   Report solve(const Matrix<T>& A, const Matrix<T>& B, Matrix<T>& X, const Options& options, Op op = Op::none) {
     Queue<Cpu> q(3);
-    const GemmBackend<Cpu>& backend = *gemm_backends<Cpu>()[0];
+    const GemmBackend<Cpu>& backend = some_backend<Cpu>();
     Given<T, Cpu> given(A.view());
     const Recipes recipes = resolve(options, problem_of(given), means_of(backend, options, q.tuning(), false));
     Solver<T, Cpu> solver(q, backend, std::move(given), recipes, options, Facts{});
@@ -247,7 +248,7 @@ TYPED_TEST(SolverOf, executes_a_recipe_that_is_given) {
   const Matrix<T> A = random_elements<T>(n, n, 1), B = random_elements<T>(n, 1, 9);
   Options o = this->by_lu();
   Queue<Cpu> q(3);
-  const GemmBackend<Cpu>& backend = *gemm_backends<Cpu>()[0];
+  const GemmBackend<Cpu>& backend = some_backend<Cpu>();
   const Given<T, Cpu> given(A.view());
   Recipe by = resolve(o, problem_of(given), means_of(backend, o, q.tuning(), false)).first();
   by.widths.panel = 7, by.schedule = Schedule::crout;
@@ -348,9 +349,9 @@ TYPED_TEST_SUITE(ProductsOf, Elements);
 TYPED_TEST(ProductsOf, integers_are_exact_by_each_backend_and_write_over_nan) {
   using T = TypeParam;
   constexpr auto nan = std::numeric_limits<real_of<T>>::quiet_NaN();
-  for (const GemmBackend<Cpu>* backend : gemm_backends<Cpu>()) {
+  for (const GemmBackend<Cpu>* backend : backends_here<Cpu>()) {
     const Gemm<T, Cpu> gemm(*backend);
-    if (!gemm || (backend->unavailable && !backend->unavailable(0).empty())) continue;
+    if (!gemm) continue;
     for (const auto& [m, n, k] : std::vector<std::array<std::int64_t, 3>>{{1, 1, 1}, {7, 5, 0}, {33, 70, 40}})
       for (const Op a : ops)
         for (const Op b : ops) {

@@ -252,7 +252,7 @@ class LuFactors : public testing::Test {
   /// Of an A that is there, or that arrives in block columns.
   DecompositionIn<T, Cpu> factored(const Matrix<T>& A, Schedule schedule, std::int64_t nb, bool arriving) {
     const auto nothing = [](auto, auto) { return std::numeric_limits<double>::quiet_NaN(); };
-    DecompositionIn<T, Cpu> factors(*gemm_backends<Cpu>()[0], precision_of<T>, Method::lu,
+    DecompositionIn<T, Cpu> factors(some_backend<Cpu>(), precision_of<T>, Method::lu,
                                     arriving ? matrix_of<T>(A.rows(), A.cols(), nothing) : rounded<T>(A));
     const Arriving<T, Cpu> its{A.view(), [](auto&, auto) {}};
     Recipe by{.method = Method::lu, .schedule = schedule, .widths = {.panel = nb}, .as_it_comes = arriving};

@@ -7,6 +7,7 @@ work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
 cd "$work" || exit 1
 export XDG_CACHE_HOME=$work/cache
+export CUDA_VISIBLE_DEVICES= # the driver of a card crashes where an allocation of its own fails
 mkdir in out
 
 # run VARIABLE ARGUMENTS...: the tool with the shim, told what to do by a variable of the environment. It writes to out/.

@@ -237,7 +237,9 @@ TEST_P(Misuse, refuses_solutions_that_overlap_A_and_takes_those_that_are_between
       as_eigen(A) = as_eigen(copy.view());
       Options unchecked = options();
       unchecked.check = false;
-      Factorization<T> factors(A, options()), not_read_again(A, unchecked);
+      Options refined = unchecked;
+      refined.refine = Refine::classical;
+      Factorization<T> factors(A, options()), not_read_again(A, unchecked), read_to_refine(A, refined);
       struct Layout {
         std::int64_t row, column, columns, ld;
         bool fits;
@@ -266,7 +268,8 @@ TEST_P(Misuse, refuses_solutions_that_overlap_A_and_takes_those_that_are_between
       }
       RowMajorView<T> X = row_major(whole.data(), order, 2);
       const auto rows = [&](auto& f) { return f.solve(row_major(B.data(), order, 2), X); };
-      EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { rows(factors); }), "overlap the matrix"));
+      for (auto* reads_A : {&factors, &read_to_refine})
+        EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { rows(*reads_A); }), "overlap the matrix"));
       EXPECT_TRUE(
           says(complaint_of<std::invalid_argument>([&] { solve(A, row_major(B.data(), order, 2), X, options()); }),
                "overlap the matrix"));

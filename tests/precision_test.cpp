@@ -93,6 +93,7 @@ TEST(SolvePrecisions, go_from_the_finest_to_the_coarsest) {
     EXPECT_EQ(find_solve_precision(p.name), &p);
     EXPECT_GE(p.unit_roundoff(), before) << name_of(p.name);
     before = p.unit_roundoff();
+    EXPECT_EQ(p.residual, Precision::automatic) << "which a recipe alone has";
     for_precision(p.products, [&](auto P) {  // operands are given as they are stored, or rounded before
       const bool is_stored = sizeof(typename Arithmetic<P()>::Operand) == std::size_t(bytes_of(p.storage));
       EXPECT_NE(is_stored, rounding_of_operands(P()) > 0) << name_of(p.name);

@@ -5,7 +5,7 @@ set -u
 sources=$1 failed=0
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
-cp -r "$sources"/{include,src,solvers,gemm,bench,engines,lapack} "$work"
+cp -r "$sources"/{include,src,solvers,gemm,bench,engines,lapack,python} "$work"
 check() { "$sources/scripts/check-questions" "$work" >"$work/said"; }
 # holds MESSAGE COMMAND...
 holds() {
@@ -16,25 +16,27 @@ holds() {
 }
 
 holds 'there is a question' check
-# found KIND LINE, and accepted LINE: in a file that may not ask.
+# found WHAT LINE, and accepted LINE: in a file that may not ask.
 expected=''
 found() {
   echo "$2" >>"$work/src/cli/planted.cpp"
-  expected+="src/cli/planted.cpp:$(wc -l <"$work/src/cli/planted.cpp"): asks which $1 it is: $2"$'\n'
+  expected+="src/cli/planted.cpp:$(wc -l <"$work/src/cli/planted.cpp"): asks $1: $2"$'\n'
 }
 accepted() { echo "$1" >>"$work/src/cli/planted.cpp"; }
-found method 'if (method == Method::lu) f();'
-found method 'const bool cholesky = r.method!=Method::cholesky;'
-found method 'if (Method::lu_nopivot == m) f();'
-found method 'case Method::cholesky:'
-found method 'switch (recipe.method) {'
-found method 'const Method m = symmetric ? Method::cholesky : given;'
-found method 'return Method::lu;'
-found type 'if constexpr (sizeof(T) == 8) f();'
-found type 'constexpr int side = sizeof(typename X::T) < 8 ? 1 : 2;'
-found type 'constexpr int side = sizeof(T) > 4 ? 1 : 2;'
-found type 'if constexpr (std::is_same_v<T, double>) f();'
-found type 'using W = std::conditional_t<std::is_same_v<F, T>, A, B>;'
+found 'which method it is' 'if (method == Method::lu) f();'
+found 'which method it is' 'const bool cholesky = r.method!=Method::cholesky;'
+found 'which method it is' 'if (Method::lu_nopivot == m) f();'
+found 'which method it is' 'case Method::cholesky:'
+found 'which method it is' 'switch (recipe.method) {'
+found 'which method it is' 'const Method m = symmetric ? Method::cholesky : given;'
+found 'which method it is' 'return Method::lu;'
+found 'for a property that one method has' 'if (record_of(method).has_pivots) f();'
+found 'for a property that one method has' 'return method->is_dominant || f();'
+found 'which type it is' 'if constexpr (sizeof(T) == 8) f();'
+found 'which type it is' 'constexpr int side = sizeof(typename X::T) < 8 ? 1 : 2;'
+found 'which type it is' 'constexpr int side = sizeof(T) > 4 ? 1 : 2;'
+found 'which type it is' 'if constexpr (std::is_same_v<T, double>) f();'
+found 'which type it is' 'using W = std::conditional_t<std::is_same_v<F, T>, A, B>;'
 accepted 'if (options.factorization == Method::automatic) f();'
 accepted 'options.factorization = Method::lu;'
 accepted 'if (record_of(method).is_symmetric) f();'
@@ -48,6 +50,14 @@ rm "$work/src/cli/planted.cpp"
 
 echo 'if (method == Method::lu) f();' >"$work/solvers/lu/planted.cpp"
 holds 'a method may not ask about itself' check
+echo 'if (method_.has_pivots) f();' >>"$work/solvers/driver/triangles.hpp"
+check && echo 'one question more than is excepted is no error' && failed=1
+holds 'it is not that question' grep -q '^solvers/driver/triangles.hpp:[0-9]*: asks for a property that one method has' "$work/said"
+sed -i '/has_pivots/d' "$work/solvers/driver/triangles.hpp"
+echo 'return method == Method::lu;' >"$work/python/src/planted.cpp"
+check && echo 'a question of Python is no error' && failed=1
+holds 'it is not that of Python' grep -q '^python/src/planted.cpp:1: asks which method it is' "$work/said"
+rm "$work/python/src/planted.cpp"
 rm "$work/solvers/lu/planted.cpp" "$work/src/core/likely_method.hpp"
 check && echo 'an exception that excepts nothing is not named' && failed=1
 holds 'it is not that exception' grep -qxF 'src/core/likely_method.hpp: asks no more which method it is' "$work/said"

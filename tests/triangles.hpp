@@ -67,7 +67,7 @@ Matrix<T> solved_triangle(Queue<Space>& q, const Matrix<T>& A, TriangleForm form
   const Matrix<T, Space> there = upload<T, Space>(q, A);
   Matrix<T, Space> X = upload<T, Space>(q, B);
   const auto tri = form.of<T, Space>(there.view());
-  const Gemm<T, Space> gemm(*gemm_backends<Space>()[0]);
+  const Gemm<T, Space> gemm(some_backend<Space>());
   form.right ? trsm_right(q, gemm, tri, X.view()) : trsm_left(q, gemm, tri, X.view());
   return download<T, Space>(q, X);
 }

@@ -8,6 +8,7 @@
 #include "core/backend_table.hpp"
 #include "core/choose.hpp"
 #include "core/tuning.hpp"
+#include "devices.hpp"
 #include "solvers/driver/engine.hpp"
 #include "tuned/search.hpp"
 #include "tuned/setting.hpp"
@@ -207,7 +208,7 @@ TEST(Search, tries_a_backend_with_what_is_its_default) {
 }
 
 TEST(QuickProducts, are_those_of_the_backend_that_is_refined_and_of_one_that_leaves_small_products_to_another) {
-  static GemmBackend<Cpu> quick = *gemm_backends<Cpu>()[0];
+  static GemmBackend<Cpu> quick = test::some_backend<Cpu>();
   quick.name = "quick";
   backend_table<Cpu>().add({"quick", &quick, 0, 1});
   const auto is_quick = [](const Setting& s) {

@@ -167,10 +167,10 @@ constexpr int bytes_of(Precision p) {
   return bytes;
 }
 
-/// What a system can be solved in: what factors are stored in, what products are computed in, and what residuals are computed
-/// in, for which automatic is the precision of the matrix. Operands of fp16 and bf16 are rounded from fp32 for each product.
+/// What a system can be solved in: what factors are stored in, and what products are computed in. Operands of fp16 and bf16 are rounded
+/// from fp32 for each product. Residuals are computed in the precision of the matrix, which only a recipe knows.
 struct SolvePrecision {
-  Precision name, storage, products, residual;
+  Precision name, storage, products, residual = Precision::automatic;
 
   /// Of a solution that is not refined.
   constexpr double unit_roundoff() const {
@@ -184,26 +184,11 @@ struct SolvePrecision {
 
 /// All of them, the finest first.
 inline constexpr SolvePrecision solve_precisions[] = {
-    {.name = Precision::fp64,
-     .storage = Precision::fp64,
-     .products = Precision::fp64,
-     .residual = Precision::automatic},
-    {.name = Precision::fp32,
-     .storage = Precision::fp32,
-     .products = Precision::fp32,
-     .residual = Precision::automatic},
-    {.name = Precision::tf32,
-     .storage = Precision::fp32,
-     .products = Precision::tf32,
-     .residual = Precision::automatic},
-    {.name = Precision::fp16,
-     .storage = Precision::fp32,
-     .products = Precision::fp16,
-     .residual = Precision::automatic},
-    {.name = Precision::bf16,
-     .storage = Precision::fp32,
-     .products = Precision::bf16,
-     .residual = Precision::automatic},
+    {.name = Precision::fp64, .storage = Precision::fp64, .products = Precision::fp64},
+    {.name = Precision::fp32, .storage = Precision::fp32, .products = Precision::fp32},
+    {.name = Precision::tf32, .storage = Precision::fp32, .products = Precision::tf32},
+    {.name = Precision::fp16, .storage = Precision::fp32, .products = Precision::fp16},
+    {.name = Precision::bf16, .storage = Precision::fp32, .products = Precision::bf16},
 };
 
 /// Whether numbers of ordinary size may overflow in p, as operands of products or where factors are stored: from 65520 on in fp16. Solvers
@@ -212,13 +197,9 @@ constexpr bool has_narrow_range(const SolvePrecision& p) {
   return p.products == Precision::fp16 || p.storage == Precision::fp16;
 }
 
-/// Solvers compute residuals in the precision of the matrix.
-constexpr bool can_be_computed(const SolvePrecision& p) {
-  return can_be_stored(p.storage) && p.residual == Precision::automatic;
-}
 static_assert([] {
   for (const SolvePrecision& p : solve_precisions)
-    if (!can_be_computed(p)) return false;
+    if (!can_be_stored(p.storage)) return false;
   return true;
 }());
 

@@ -47,6 +47,8 @@ class Engine {
  public:
   virtual ~Engine() = default;
   virtual const Report& report() const = 0;
+  /// That by which the factors were made.
+  virtual const Recipe& recipe() const = 0;
   /// n, which stays when a solve replaces factors and their report.
   std::int64_t order = 0;
   /// How A is related to what was factored.

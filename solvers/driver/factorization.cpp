@@ -28,10 +28,9 @@ Facts start_of(const Choice& choice, const Options& options, Op op = Op::none) {
 
 /// The engine of a matrix of order n with what it is asked about it. `borrowed`: where that is the caller's.
 template <class T>
-std::unique_ptr<Engine<T>> of_matrix(std::int64_t n, std::unique_ptr<Engine<T>> engine, const Options& options,
-                                     const Extent& borrowed) {
+std::unique_ptr<Engine<T>> of_matrix(std::int64_t n, std::unique_ptr<Engine<T>> engine, const Extent& borrowed = {}) {
   engine->order = n;
-  if (options.check || engine->report().refine != Refine::none) engine->borrowed = borrowed;
+  if (engine->recipe().reads_A_again()) engine->borrowed = borrowed;
   return engine;
 }
 
@@ -97,7 +96,7 @@ std::unique_ptr<Engine<T>> engine_by(const Choice& choice, const Columns<const T
   const auto made_with = [&](const Options& its) {
     try {
       auto engine =
-          of_matrix(view.rows(), make_engine_for(Given<T, Cpu>(view), its, choice, context, op), its, Extent(view));
+          of_matrix(view.rows(), make_engine_for(Given<T, Cpu>(view), its, choice, context, op), Extent(view));
       engine->stored = op;
       return engine;
     } catch (const NotFinite& e) {
@@ -131,15 +130,14 @@ std::unique_ptr<Engine<T>> engine_on_device(Given<T, Cuda> A, Options options, C
   if (options.cards.size() > 1) {
     require(!context, "a context is on one device, but several cards are asked for");
     require(!A.memory && !A.may_end, "over several cards A is borrowed: give a view of it that has a name");
-    auto several =
-        of_matrix(n, make_engine_on_cards<T>(columnwise(A.A, after), options, choice, op), options, borrowed);
+    auto several = of_matrix(n, make_engine_on_cards<T>(columnwise(A.A, after), options, choice, op), borrowed);
     several->stored = op;
     return several;
   }
   auto engine = of_matrix(n,
                           make_engine<T>(std::move(A), *std::get<1>(choice.backend), options,
                                          start_of(choice, options, op), after, context),
-                          options, borrowed);
+                          borrowed);
   engine->stored = op;
   return engine;
 }
@@ -183,7 +181,7 @@ std::unique_ptr<Engine<T>> engine_in(Matrix<T, Cpu>&& A, const Options& options,
   const std::int64_t n = A.rows();
   const SharedContext context = context_of(after);
   const Choice choice = choose_for(options, context);
-  return of_matrix(n, make_engine_for(Given<T, Cpu>(std::move(A)), options, choice, context, Op::none), options, {});
+  return of_matrix(n, make_engine_for(Given<T, Cpu>(std::move(A)), options, choice, context, Op::none));
 }
 template <class T>
 std::unique_ptr<Engine<T>> engine_in(Matrix<T, Cuda>&& A, const Options& options, const After& after) {
@@ -278,8 +276,7 @@ template <class T>
 Factorization<T> FactorizationOf<T>::columns(Columnwise<T> A, const Options& options) {
   require_enumerators(options);
   const std::int64_t n = A.n;
-  return Factorization<T>(
-      of_matrix(n, make_engine_on_cards<T>(std::move(A), options, choose(options), Op::none), options, Extent()));
+  return Factorization<T>(of_matrix(n, make_engine_on_cards<T>(std::move(A), options, choose(options), Op::none)));
 }
 template struct FactorizationOf<double>;
 template struct FactorizationOf<float>;

@@ -78,6 +78,7 @@ class Solver {
   }
 
   const Report& report() const { return report_; }
+  const Recipe& recipe() const { return made_.recipe; }
   /// Adds what another queue did for these factors.
   void spent(Phase phase, double seconds) {
     made_.facts.times.phases.seconds_of(phase) += seconds;

@@ -151,8 +151,7 @@ const Table<Request>& solve_table() {
       O("ranks", 0, "COUNT", "with --engine: start mpirun with so many processes").to([](Request& r, auto& word) {
         r.ranks = number("ranks", word, 1);
       }),
-      O("assume-suitable", 0, "where a method requires a diagonally dominant A, take it to be one")
-          .to(&Options::assume_suitable),
+      assume_suitable_option<Request>(),
       allow_nonfinite_option(),
       max_memory_option(),
       O("no-condition", 0, "leave out the estimate of the condition number, which takes five more solves")

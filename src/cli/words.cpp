@@ -5,6 +5,18 @@
 
 namespace lasolve::cli {
 
+namespace {
+
+template <class Enum>
+std::vector<Enum> each_once(const char* option, const std::vector<std::string>& taken, const std::string& list) {
+  std::vector<Enum> found;
+  for (const auto& word : split(list))
+    if (const Enum value = enumerator_of<Enum>(option, taken, word); !contains(found, value)) found.push_back(value);
+  return found;
+}
+
+}  // namespace
+
 void refuse_files_named_twice(const std::vector<NamedFile>& read, const std::vector<NamedFile>& written) {
   const auto refuse = [](const NamedFile& a, const NamedFile& b) {
     throw UsageError(fmt::format("--{} {} and --{} {} are one file", a.option, a.path, b.option, b.path));
@@ -115,12 +127,17 @@ std::vector<std::string> words_of_precisions() {
 }
 
 std::vector<Precision> precisions_of(const std::string& list) {
-  std::vector<Precision> found;
-  for (const auto& word : split(list)) {
-    const Precision p = enumerator_of<Precision>("precision", words_of_precisions(), word);
-    if (!contains(found, p)) found.push_back(p);
-  }
-  return found;
+  return each_once<Precision>("precision", words_of_precisions(), list);
+}
+
+std::vector<std::string> words_of_methods() {
+  std::vector<std::string> words = words_of<Method>();
+  std::erase(words, name_of(Method::automatic));
+  return words;
+}
+
+std::vector<Method> methods_of(const std::string& list) {
+  return each_once<Method>("factorization", words_of_methods(), list);
 }
 
 }  // namespace lasolve::cli

@@ -39,6 +39,10 @@ std::vector<std::int64_t> sizes_of(const std::string& list, const std::string& o
 std::vector<std::string> words_of_precisions();
 std::vector<Precision> precisions_of(const std::string& list);
 
+/// What a list of methods is made of; and those of one, each once.
+std::vector<std::string> words_of_methods();
+std::vector<Method> methods_of(const std::string& list);
+
 /// Of --accuracy; 0: the HPL check.
 double accuracy_of(const std::string& text);
 
@@ -94,6 +98,11 @@ OptionOf<R> threads_option(const char* meaning = "cores of the host to use") {
 template <class R>
 OptionOf<R> factorization_option(const char* meaning) {
   return OptionOf<R>("factorization", 'f', "METHOD", "auto", words_of<Method>(), meaning).to(&Options::factorization);
+}
+template <class R>
+OptionOf<R> assume_suitable_option() {
+  return OptionOf<R>("assume-suitable", 0, "where a method requires a diagonally dominant A, take it to be one")
+      .to(&Options::assume_suitable);
 }
 template <class R>
 OptionOf<R> pivoting_option(const char* meaning) {

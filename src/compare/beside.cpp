@@ -82,7 +82,7 @@ bool has_times(const Row& row, Times times) {
   return row.timed() && has_visits(row) && (row.*times).size() == row.seconds.size();
 }
 
-/// The rows of a size that can be compared in both sessions, on the device of `is` and without it.
+/// The rows of a size that can be compared in both sessions, on the device of `is` and without it: baseline solvers, where there are any.
 std::vector<Pair> others_of(const Comparison& before, const Comparison& after, const Row& is, Times times) {
   std::vector<Pair> others;
   for (const Row* now : after.at(is.key.n)) {
@@ -90,6 +90,8 @@ std::vector<Pair> others_of(const Comparison& before, const Comparison& after, c
     if (now == &is || !then || now->key.device != is.key.device || now->fell_back_to != then->fell_back_to) continue;
     if (has_times(*now, times) && has_times(*then, times)) others.push_back({then, now});
   }
+  const auto is_ours = [](const Pair& other) { return !other.is->is_peer; };
+  if (is.is_peer || !std::all_of(others.begin(), others.end(), is_ours)) std::erase_if(others, is_ours);
   return others;
 }
 
@@ -138,6 +140,12 @@ std::optional<bench::Change> change_beside_others(const Comparison& before, cons
   if (change.kind != bench::Change::same && !is_the_row(beside, shift)) change = left_open(change);
   change.machine = std::expm1(moved(row, times) - shift);
   change.of_processors = of_processors;
+  const bool is_loaded = before.find_size(is.key.n)->is_loaded() || after.find_size(is.key.n)->is_loaded();
+  return others[0].is->is_peer || is_loaded ? change : with_what_all_share(change);
+}
+
+bench::Change with_what_all_share(bench::Change change) {
+  change.visible = std::max(change.visible, (1 + change.low) * (1 + change.machine) - 1);
   return change;
 }
 

@@ -107,20 +107,23 @@ class OnCuda {
     bench::ChangeTest test;
     test.machine = machine_beside(*pair);
     const bench::Change change = bench::change_between(pair->then, pair->now, test);
-    if (change.kind != bench::Change::same || tells(change)) return change;
-    return beside_most(*pair).value_or(change);
+    if (change.kind != bench::Change::same) return change;
+    const bench::Change same = tells(change) ? change : beside_most(*pair).value_or(change);
+    return has_peers() ? same : with_what_all_share(same);
   }
 
   /// What is no verdict on any row, in words; empty: nothing.
   std::string hidden() const {
-    const auto all = movement_of_all();
+    const auto all = has_peers() ? std::nullopt : movement_of_all();
     Range machine;
     for (const Pair& p : pairs_)
       machine = {std::min(machine.low, p.machine.low), std::max(machine.high, p.machine.high)};
     if (!all || std::abs(all->moved) < least() || !may_be(machine, *all)) return "";
     return fmt::format(
         "n = {}: all rows moved together by {:+.1f} %, by the machine or by what they share, as the solver: sessions "
-        "of this size may differ by {:+.1f} to {:+.1f} %; verdicts are on what rows moved beside the others",
+        "of this size may differ by {:+.1f} to {:+.1f} %; verdicts are on what rows moved beside the others. A "
+        "baseline "
+        "solver in both sessions (--peers) would tell",
         now_.n, 100 * std::expm1(all->moved), 100 * std::expm1(machine.low - least()),
         100 * std::expm1(machine.high + least()));
   }
@@ -160,6 +163,15 @@ class OnCuda {
     double moved = 0, error = 0, seconds = 0;
   };
 
+  /// Whether baseline solvers stand for the machine: they share none of our code.
+  bool has_peers() const {
+    return any_of(pairs_, [](const Pair& p) { return p.row->is_peer; });
+  }
+  /// Whether one row tells what the machine did to another: a baseline solver, or any where there is none.
+  bool tells_of(const Pair& other, const Row* row) const {
+    return other.row != row && (other.row->is_peer || !has_peers());
+  }
+
   static double least() { return std::log1p(bench::ChangeTest().least_effect); }
 
   /// Of the fastest solve, the share that is launches, at the most: those of a kernel for each four columns, each as long as one of
@@ -191,28 +203,33 @@ class OnCuda {
     return bench::change_between(ratios_of_visits(*pair.was, *other.was), ratios_of_visits(*pair.row, *other.row));
   }
 
-  /// The same beside more than half of the others: the widest of those changes. What is on top of it, the machine did to all of these.
+  /// The same beside more than half of those that tell of it: the widest of those changes. What is on top of it, the machine did to all of these.
   std::optional<bench::Change> beside_most(const Pair& pair) const {
     std::optional<bench::Change> widest;
-    std::size_t same = 0;
+    std::size_t same = 0, others = 0;
     for (const Pair& other : pairs_) {
-      const auto change = &other == &pair ? std::nullopt : change_beside(pair, other);
+      if (!tells_of(other, pair.row)) continue;
+      ++others;
+      const auto change = change_beside(pair, other);
       if (!change || change->kind != bench::Change::same || !tells(*change)) continue;
       ++same;
       if (!widest || widest->visible < change->visible) widest = change;
     }
-    if (2 * same <= pairs_.size() - 1) return {};
+    if (2 * same <= others) return {};
     widest->machine = std::expm1(pair.moved - std::log1p(widest->shift));
     return widest;
   }
 
-  /// Peers count as well: none of our code is in them.
   std::optional<Movement> movement_of(const Row* except) const {
     std::vector<double> ratios, seconds;
+    double error = 0;
     for (const Pair& p : pairs_)
-      if (p.row != except) ratios.push_back(std::exp(p.moved)), seconds.push_back(p.row->median());
-    if (ratios.size() < least_for_common_movement) return std::nullopt;
-    return Movement{std::log(bench::spread_of(ratios).median), bench::ChangeTest().z * bench::noise_of(ratios),
+      if (tells_of(p, except))
+        ratios.push_back(std::exp(p.moved)), seconds.push_back(p.row->median()), error = std::max(error, p.error);
+    const bool are_few = ratios.size() < least_for_common_movement;
+    if (ratios.empty() || (are_few && !has_peers())) return std::nullopt;
+    return Movement{std::log(bench::spread_of(ratios).median),
+                    are_few ? error : bench::ChangeTest().z * bench::noise_of(ratios),
                     bench::spread_of(seconds).median};
   }
 

@@ -44,6 +44,7 @@ class CardsEngine final : public Engine<T> {
     solver_.factor();
   }
   const Report& report() const override { return solver_.report(); }
+  const Recipe& recipe() const override { return solver_.recipe(); }
   double rcond() override {
     const Turn turn(turns_);
     return solver_.rcond();

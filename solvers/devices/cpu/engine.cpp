@@ -36,6 +36,7 @@ class CpuEngine final : public Engine<T> {
   CpuEngine(Given<T, Cpu> A, const GemmBackend<Cpu>& gemm, const Options& options, Facts&& start)
       : CpuEngine(problem_of(A), std::move(A), gemm, options, std::move(start)) {}
   const Report& report() const override { return solver_.report(); }
+  const Recipe& recipe() const override { return solver_.recipe(); }
   double rcond() override {
     const Turn turn(turns_);
     return solver_.rcond();
@@ -95,6 +96,7 @@ class SmallEngine final : public Engine<T> {
     return true;
   }
   const Report& report() const override { return other_ ? other_->report() : report_; }
+  const Recipe& recipe() const override { return other_ ? other_->recipe() : system_.recipe(); }
   double rcond() override {
     const Turn turn(turns_);
     return report_.rcond ? *report_.rcond : other().rcond();

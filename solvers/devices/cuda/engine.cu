@@ -77,6 +77,7 @@ class CudaEngine final : public Engine<T> {
   }
 
   const Report& report() const override { return solver_.report(); }
+  const Recipe& recipe() const override { return solver_.recipe(); }
   /// For who has a Call.
   Solver<T, Cuda>& solver() { return solver_; }
 
@@ -150,6 +151,7 @@ class SmallCudaEngine final : public Engine<T> {
   }
 
   const Report& report() const override { return report_; }
+  const Recipe& recipe() const override { return by_; }
 
   double rcond() override {
     const Call call(*its_, tuning_);

@@ -39,6 +39,7 @@ const Table<CompareRequest>& compare_table() {
       O("precision", 'p', "TYPES", "auto", {"auto", "fp64", "fp32", "tf32", "fp16", "bf16"},
         "or a list of them, of factors and products; see solve; auto: fp64, or what all backends have that are named"),
       factorization_option<R>("see solve"),
+      assume_suitable_option<R>(),
       schedule_option<R>("see solve"),
       block_size_option<R>(),
       threads_option<R>(),

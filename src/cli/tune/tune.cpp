@@ -34,12 +34,8 @@ const Table<TuneRequest>& tune_table() {
       device_option<R>(),
       O("precision", 'p', "TYPES", "fp64", {"fp64", "fp32", "tf32", "fp16", "bf16"}, "or a list of them; see solve")
           .to([](R& r, auto& word) { r.precisions = precisions_of(word); }),
-      O("factorization", 'f', "METHODS", "lu,cholesky", {"lu", "cholesky"}, "or both").to([](R& r, auto& list) {
-        for (const auto& word : split(list))
-          if (const Method m = enumerator_of<Method>("factorization", {"lu", "cholesky"}, word);
-              !contains(r.methods, m))
-            r.methods.push_back(m);
-      }),
+      O("factorization", 'f', "METHODS", "lu,cholesky", words_of_methods(), "or a list of them; see solve")
+          .to([](R& r, auto& list) { r.methods = methods_of(list); }),
       threads_option<R>("cores of the host to use; what is found is for as many"),
       O("within", 0, "SECONDS", "300", "time for at most so long; of large sizes not all is tried then")
           .to([](R& r, auto& word) { r.within = positive("within", word); }),
