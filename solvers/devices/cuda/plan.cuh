@@ -17,8 +17,8 @@ inline const Lanes& lanes_at(const Queue<Cuda>&) { return four_lanes; }
 
 template <class T>
 Capabilities capabilities_of(const Queue<Cuda>& q, std::int64_t n, const Recipe& by) {
-  Capabilities can = for_recipe(
-      capabilities_of(q.properties(), q.tuning(), precision_of<T>, n, interchanges_L_at_the_end(q, n)), by);
+  Capabilities can =
+      for_recipe(capabilities_of(q.properties(), q.tuning(), precision_of<T>, n, interchanges_L_at_the_end(q, n)), by);
   if (!by.quick_products) return can;
   const PanelsApart apart = panels_apart(q.properties(), q.tuning(), n, by.pivoting);
   if (apart.multiprocessors > 0 && q.can_share_out(apart.multiprocessors)) can.panels_apart = apart;
