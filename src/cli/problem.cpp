@@ -168,8 +168,8 @@ Matrix<double> right_hand_sides(const Request& request, io::MatrixFile file, std
   const bool lies = B.cols() == n, is_row = B.rows() == 1;
   throw io::InputError(fmt::format(
       "{}: error: expected right-hand sides of {} rows, as the matrix has, found {}{}", file.place, n, B.rows(),
-      B.rows() == n + 1 && !file.question_of_header.empty() ? "; " + file.question_of_header
-      : lies   ? fmt::format("; each of the {} rows has {} numbers: is it transposed?", B.rows(), n)
+      lies ? fmt::format("; each of the {} rows has {} numbers: is it transposed?", B.rows(), n)
+      : B.rows() == n + 1 && !file.question_of_header.empty() ? "; " + file.question_of_header
       : is_row ? fmt::format(" with {} numbers: it takes a row for each number", B.cols())
                : ""));
 }
