@@ -30,7 +30,7 @@ void holding(const void*, Queue<Cuda>& q, T alpha, Operand<T, Cuda> A, Operand<T
              MatrixView<T, Cuda> C) {
   if (products++ == 0 && all_products > 0) CUDA_CHECK(cudaLaunchHostFunc(q.stream(), hold, nullptr));
   products_beside += beside;
-  real->in<precision_of<T>>(beside)(q, alpha, A, B, beta, C);
+  real->in<precision_of<T>>(beside ? Use::beside : Use::alone)(q, alpha, A, B, beta, C);
 }
 void prepare(const void*, Queue<Cuda>& q, const ProductShape& p) {
   if (real->prepare) real->prepare(real->self, q, p);
