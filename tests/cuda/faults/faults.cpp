@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <csignal>
 #include <cstdio>
@@ -20,6 +21,7 @@
 #include <optional>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -249,7 +251,16 @@ class Tried {
     return what_is_left();
   }
 
+  /// CUDA ends what graphs keep in a thread of its own, some time after the graph.
   std::string what_is_left() {
+    constexpr double long_enough = 2;
+    std::string left;
+    for (const Stopwatch watch; !(left = left_now()).empty() && watch.seconds() < long_enough;)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return left;
+  }
+
+  std::string left_now() {
     release_unused_memory(0);
     const Alive now = alive();
     std::string left;
