@@ -319,6 +319,8 @@ const Recipe* Recipes::after(const Recipe& tried, Reason why) const {
   if (other_method && tried.method != Method::cholesky) return nullptr;
   if (other_precision && !tried.is_coarse()) return nullptr;
   if (why == Reason::elements_grew && tried.pivoting != Pivoting::tournament) return nullptr;
+  if (why == Reason::badly_scaled && tried.scaled == Scaled::rows_and_columns) return nullptr;
+  if (why == Reason::too_small && tried.scaled == Scaled::up) return nullptr;
   const Scaled scaled = why == Reason::too_small      ? Scaled::up
                         : why == Reason::badly_scaled ? Scaled::rows_and_columns
                                                       : tried.scaled;

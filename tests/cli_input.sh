@@ -81,7 +81,7 @@ printf '1;5\n2;5\n' >b_2.csv
 holds 'a note on columns that nobody can mistake' [ -z "$("$lasolve" A.csv --rhs b_2.csv "${cpu[@]}" 2>&1 | grep 'a comma separates')" ]
 for separator in ',' ';' '\t' ' '; do
   printf "0${separator}1.5\n1${separator}2.5\n" >b_index
-  expect 0 'b_index: note: the first column counts: is it an index? ' A.csv --rhs b_index "${cpu[@]}"
+  expect 0 'b_index: note: the first column is 0, 1, …: is it an index? ' A.csv --rhs b_index "${cpu[@]}"
   eval "$(sed -n 's/.*index? \(.*\) leaves it out$/\1/p' <<<"$said")" >b_cut
   holds "the first column is not left out of $(cat b_index)" [ "$(tr -d ' ' <b_cut | paste -sd' ')" = '1.5 2.5' ]
 done
@@ -89,7 +89,11 @@ holds '--quiet hides that there may be an index' grep -q 'is it an index' <("$la
 printf '0;1,5\n1;2,5\n' | gzip >b_index.csv.gz
 expect 0 "gzip -dc b_index.csv.gz | cut -d';' -f2- leaves it out" A --rhs b_index.csv.gz --decimal-comma "${cpu[@]}"
 printf '0\n6\n8\n' >b_header
-expect 3 'found 3; the first row counts: is it a header? tail -n +2 b_header leaves it out' A.csv --rhs b_header "${cpu[@]}"
+expect 3 'found 3; the first row is 0, 1, …: is it a header? tail -n +2 b_header leaves it out' A.csv --rhs b_header "${cpu[@]}"
+printf 'x\n1\n2\n' >b_named
+expect 3 'tail -n +2 b_named leaves it out' A.csv --rhs b_named "${cpu[@]}"
+printf '; a remark\n1;2\n3;4\n' >remark.csv
+expect 3 'tail -n +2 remark.csv leaves out the header' remark.csv
 printf '1\n1.#INF\n' >b_inf.txt
 expect 3 'b_inf.txt:2:1: error: expected a finite number, found "1.#INF"' A.csv --rhs b_inf.txt
 
@@ -97,11 +101,11 @@ expect 3 'b_inf.txt:2:1: error: expected a finite number, found "1.#INF"' A.csv 
 printf '1 2 3\n4 5 6\n' >wide
 printf '1 5\n3 4\n2 6\n' >tall
 printf '0;1,5;2\n1;3;4,5\n' >indexed.csv
-expect 3 "found 2 x 3; the first column counts: is it an index? cut -d';' -f2- indexed.csv leaves it out" indexed.csv --decimal-comma
+expect 3 "belongs into a file of its own, for --rhs; the first column is 0, 1, …: is it an index? cut -d';' -f2- indexed.csv leaves it out" indexed.csv --decimal-comma
 cut -d';' -f2- indexed.csv >cut.csv
 expect 0 'solved' cut.csv --decimal-comma "${cpu[@]}"
 printf '0,1\n4,1\n2,3\n' >headed.csv
-expect 3 'found 3 x 2; the first row counts: is it a header? tail -n +2 headed.csv leaves it out' headed.csv
+expect 3 'found 3 x 2; the first row is 0, 1, …: is it a header? tail -n +2 headed.csv leaves it out' headed.csv
 expect 3 'wide:1:1: error: expected a square matrix, found 2 x 3; a last column that is b belongs into a file of its own' wide
 expect 3 'wide:1:1: error: expected a square matrix, found 2 x 3; least squares are not offered' wide --rhs b.txt
 expect 3 "tall:1:1: error: expected a square matrix, found 3 x 2; least squares are not offered: LAPACK's gels" tall

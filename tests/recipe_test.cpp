@@ -143,6 +143,14 @@ TEST(Recipes, are_all_in_the_list_and_lead_only_onwards) {
     }
 }
 
+TEST(Recipes, of_a_scaled_matrix_do_not_scale_it_again) {
+  Options o;
+  o.factorization = Method::lu, o.pivoting = Pivoting::tournament, o.equilibrate = Wanted::on;
+  const Recipes recipes = resolve(o, {.n = 300}, means());
+  EXPECT_EQ(recipes.first().scaled, Scaled::rows_and_columns);
+  EXPECT_EQ(recipes.after(recipes.first(), Reason::badly_scaled), nullptr);
+}
+
 TEST(Recipes, with_extra_residuals_refine) {
   Options o;
   o.residual = Residual::extra;

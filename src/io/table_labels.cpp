@@ -34,7 +34,7 @@ std::string filter_of_column(char separator) {
 /// Whether a row begins with a name. Where all of it is in quotes, these say nothing.
 bool begins_with_name(std::string_view row) {
   row = row.substr(0, row.find_last_not_of(" \t\r") + 1);
-  return begins_name(row.front()) && !(row.front() == '"' && row.ends_with('"'));
+  return !row.empty() && begins_name(row.front()) && !(row.front() == '"' && row.ends_with('"'));
 }
 
 }  // namespace
@@ -56,6 +56,7 @@ bool begins_name(char first) {
 }
 
 bool has_index_below_first(const InputFile& file, const Layout& layout) {
+  if (layout.cols < 2) return false;
   const char separator = layout.separator;
   std::vector<double> numbers;
   std::int64_t rows = 0, names = 0;
@@ -78,7 +79,7 @@ bool has_index_below_first(const InputFile& file, const Layout& layout) {
 void ask_about_labels(const InputFile& file, const Layout& layout, MatrixFile& result) {
   const MatrixView<const double> A = result.matrix;
   const auto question = [&](const char* what, const char* is, const Labels& labels) {
-    return fmt::format("the first {} counts: is it {}? {} leaves it out", what, is,
+    return fmt::format("the first {} is {}, …: is it {}? {} leaves it out", what, A(0, 0) == 0 ? "0, 1" : "1, 2", is,
                        command_without(labels, file, layout));
   };
   if (A.cols() > 1 && A.rows() > 1 && counts(A.rows(), [&](std::int64_t i) { return A(i, 0); }))

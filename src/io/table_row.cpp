@@ -134,11 +134,12 @@ void RowReader::refuse_empty() const {
 
 std::string RowReader::hint_of_empty() const {
   if (is_comment_of_others()) return "; is it a comment? that begins with # or %";
-  if (is_header_of_pandas())
+  if (is_header_of_pandas()) {
+    const bool has_index = has_index_below_first(file_, layout_);
     return fmt::format(
-        "; is it a header row of pandas? to_csv(..., index=False, header=False) has none; {} leaves out header and "
-        "index",
-        without_header(true));
+        "; is it a header row of pandas? to_csv(..., index=False, header=False) has none; {} leaves out {}",
+        without_header(has_index), has_index ? "header and index" : "the header");
+  }
   return layout_.separator == '\t' ? "; --format txt takes tabs for blanks" : "";
 }
 
