@@ -92,12 +92,11 @@ Problem::Problem(const Request& request, bool stops_where_singular)
 void require_square(const Request& request, const std::string& place, std::int64_t rows, std::int64_t cols,
                     const std::string& question) {
   if (rows == cols) return;
-  const char* const hint = rows == 0 || cols == 0 ? ""
-                           : request.rhs.empty() && cols == rows + 1
-                               ? "; a last column that is b belongs into a file of its own, for --rhs"
-                           : question.empty()
-                               ? "; least squares are not offered: LAPACK's gels and numpy.linalg.lstsq solve them"
-                               : "";
+  const char* const hint =
+      rows == 0 || cols == 0                    ? ""
+      : request.rhs.empty() && cols == rows + 1 ? "; a last column that is b belongs into a file of its own, for --rhs"
+      : question.empty() ? "; least squares are not offered: LAPACK's gels and numpy.linalg.lstsq solve them"
+                         : "";
   throw io::InputError(fmt::format("{}: error: expected a square matrix, found {} x {}{}{}", place, rows, cols, hint,
                                    question.empty() ? "" : "; " + question));
 }
