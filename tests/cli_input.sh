@@ -80,7 +80,7 @@ holds '--quiet hides that a comma may mean decimals' grep -q 'a comma separates,
 printf '1;5\n2;5\n' >b_2.csv
 holds 'a note on columns that nobody can mistake' [ -z "$("$lasolve" A.csv --rhs b_2.csv "${cpu[@]}" 2>&1 | grep 'a comma separates')" ]
 for separator in ',' ';' '\t' ' '; do
-  printf "0${separator}1.5\n1${separator}2.5\n" >b_index
+  printf '0%b1.5\n1%b2.5\n' "$separator" "$separator" >b_index
   expect 0 'b_index: note: the first column is 0, 1, …: is it an index? ' A.csv --rhs b_index "${cpu[@]}"
   eval "$(sed -n 's/.*index? \(.*\) leaves it out$/\1/p' <<<"$said")" >b_cut
   holds "the first column is not left out of $(cat b_index)" [ "$(tr -d ' ' <b_cut | paste -sd' ')" = '1.5 2.5' ]
