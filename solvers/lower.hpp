@@ -48,7 +48,8 @@ struct Capabilities {
   std::int64_t diagonal_update = 0;
   /// Columns of a symmetric update of other Choleskys that is not halved; 0: none is.
   std::int64_t symmetric_update = 0;
-  /// What is left of one when the columns of the next panel but one are up to date is one product: the backend has a function for that.
+  /// What is left of one, when the columns of the next panel but one are up to date, is one task: products are quick, and a backend
+  /// that is quick has a function for a triangle (GemmKernel::lower). One that has none halves it within the task.
   bool one_symmetric_product = false;
   /// The least n where its steps are timed one by one.
   std::int64_t cholesky_timed_from = 0;
