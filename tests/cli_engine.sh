@@ -103,6 +103,12 @@ ranks 2 6 'cannot' uniform:n=5 -o /nowhere/x.mtx
 once '/nowhere'
 ranks 2 2 'no matrix'
 once 'no matrix'
+# The first rank speaks, also where it begins last.
+printf '#!/bin/sh\n[ "$OMPI_COMM_WORLD_RANK" != 0 ] || sleep 1\nexec "$@"\n' >late.sh
+said=$(mpirun -n 3 sh late.sh "$lasolve" --engine scalapack 2>&1)
+code=$?
+holds "mpirun says $code where the first rank begins late" [ $code -eq 2 ]
+once 'no matrix'
 
 ranks 3 2 'leave --ranks out' uniform:n=5 --ranks 2
 once 'leave --ranks out'

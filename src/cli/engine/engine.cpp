@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <memory>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "cli/answer.hpp"
@@ -132,5 +134,7 @@ bool is_said_by_another_rank(int argc, const char* const* argv) {
       std::any_of(argv, argv + argc, [](const char* word) { return std::string_view(word).starts_with("--engine"); });
   return has_engine && engines::rank_of_this_process() > 0;
 }
+
+void wait_for_first_rank() { std::this_thread::sleep_for(std::chrono::seconds(10)); }
 
 }  // namespace lasolve::cli
