@@ -241,7 +241,7 @@ std::optional<Scales> Solve::scales_for(Method method, bool always) {
 bool Solve::tried(const Attempt& by) {
   const Options& options = system_.options;
   report_.method = by.method;
-  report_.pivoting = record_of(by.method).has_pivots ? Pivoting::partial : Pivoting::none;
+  report_.pivoting = record_of(by.method).pivotings.front();
   report_.precision = report_.storage = report_.products = by.precision;
   report_.refine = Refine::none;
   report_.backward_error.reset(), report_.hpl_residual.reset();

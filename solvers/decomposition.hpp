@@ -28,7 +28,7 @@ class DecompositionIn final : public Decomposition<T, Space> {
         method_(record_of(method)),
         n_(A.rows()),
         scales_(std::move(scales)),
-        notes_(std::max<std::int64_t>(1, method_.has_pivots ? n_ : 0), Pivots<Space>::columns + 1),
+        notes_(std::max<std::int64_t>(1, method_.interchanges(n_)), Pivots<Space>::columns + 1),
         values_(std::move(A)) {
     if constexpr (is_narrow) narrow_ = Matrix<S, Space>(n_, n_);
   }
@@ -132,8 +132,7 @@ class DecompositionIn final : public Decomposition<T, Space> {
       return {};
   }
   Pivots<Space> pivots() override {
-    const std::int64_t n = method_.has_pivots ? n_ : 0;
-    return Pivots<Space>::in(notes_.view().block(0, 0, n, Pivots<Space>::columns), status());
+    return Pivots<Space>::in(notes_.view().block(0, 0, method_.interchanges(n_), Pivots<Space>::columns), status());
   }
   const std::int64_t* failed_at() const override { return notes_.data() + (notes_.cols() - 1) * notes_.ld(); }
   std::size_t bytes() const override {

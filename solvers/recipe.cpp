@@ -64,15 +64,8 @@ bool is_faster_coarse(const Options& o, const Problem& problem, const Means& mea
 }
 
 Pivoting pivoting_of(Method method, const Options& o) {
-  if (!record_of(method).has_pivots) return Pivoting::none;
-  return o.pivoting == Pivoting::automatic ? Pivoting::partial : o.pivoting;
-}
-
-/// An automatic method may become one that has pivots.
-bool has_pivoting(const Options& o) {
-  if (o.pivoting == Pivoting::automatic) return true;
-  const bool has_pivots = o.factorization == Method::automatic || record_of(o.factorization).has_pivots;
-  return has_pivots == (o.pivoting != Pivoting::none);
+  const auto all = record_of(method).pivotings;
+  return contains(all, o.pivoting) ? o.pivoting : all.front();
 }
 
 bool has_schedule(Method method, const Options& options) {
@@ -84,7 +77,7 @@ void require_offered(const Options& options, const Problem& problem, const Means
   const Method method = options.factorization == Method::automatic ? Method::lu : options.factorization;
   require(!problem.is_complex || (!record_of(method).is_symmetric && options.triangle == Uplo::both),
           "complex matrices are given whole, and factored by LU: there is no method for Hermitian ones yet");
-  require(has_pivoting(options),
+  require(options.pivoting == Pivoting::automatic || contains(record_of(method).pivotings, options.pivoting),
           "the method has no such pivoting: LU has partial and tournament; LU without interchanges is the method "
           "lu-nopivot");
   require(has_schedule(method, options), "this schedule is not offered for this method");
@@ -162,10 +155,11 @@ void plan(Recipe& r, const Options& options, const Problem& problem, const Means
 
 /// Whether a leaf does all that is asked for.
 bool goes_by_leaf(const Options& o, const Problem& problem, const Means& means) {
-  return means.fits_a_leaf && means.offers(problem.element) && o.block_size == 0 && o.schedule == Schedule::automatic &&
-         !is_asked_for(o.refine) && !o.bounds && o.accuracy == 0 && !o.history && o.residual == Residual::working &&
-         o.equilibrate != Wanted::on && o.storage == Precision::automatic && o.pivoting != Pivoting::tournament &&
-         (o.precision == Precision::automatic || o.precision == problem.element);
+  const bool has_leaf = o.factorization == Method::automatic || record_of(o.factorization).has_leaf;
+  return has_leaf && means.fits_a_leaf && means.offers(problem.element) && o.block_size == 0 &&
+         o.schedule == Schedule::automatic && !is_asked_for(o.refine) && !o.bounds && o.accuracy == 0 && !o.history &&
+         o.residual == Residual::working && o.equilibrate != Wanted::on && o.storage == Precision::automatic &&
+         o.pivoting != Pivoting::tournament && (o.precision == Precision::automatic || o.precision == problem.element);
 }
 
 /// The solves of an estimate have few columns and read all factors, at the speed of memory: meanwhile products do many more operations.

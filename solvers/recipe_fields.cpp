@@ -62,9 +62,8 @@ Value names_of_devices(R r) {
 
 /// What A has to be.
 Value required(R r) {
-  const MethodRecord& method = record_of(r.method);
-  if (method.is_symmetric) return "symmetric with a positive diagonal";
-  return method.is_dominant ? Value("diagonally dominant") : Value();
+  const char* const words = record_of(r.method).requirement;
+  return words ? Value(words) : Value();
 }
 Value found_out(R r) {
   if (r.asks_dominance) return word_of(Symmetry::before);

@@ -197,12 +197,12 @@ Outcomes<T> factored(const Way& way, const Blocking& by, int cards, const Matrix
     all.push_back(std::make_unique<Virtual<T>>(plan, deal, A, card, is_compact(way)));
   execute<T>({plan, waits_of(plan)}, all, gemm);
   Outcomes<T> got{Matrix<T>(A.rows(), A.cols()), {}, -1};
-  const bool whole = record_of(way.method).has_pivots;
+  const MethodRecord& method = record_of(way.method);
   for (std::int64_t j = 0; j < A.cols(); ++j) {
     const Virtual<T>& its = *all[std::size_t(deal.card_of(j))];
     for (std::int64_t i = 0; i < A.rows(); ++i)
-      got.factors(i, j) = whole || i >= j ? its.own(i, its.local.at(j)) : T(0);
-    got.pivots.push_back(whole ? its.pivots(j, 0) : j);
+      got.factors(i, j) = !method.is_in_lower_triangle() || i >= j ? its.own(i, its.local.at(j)) : T(0);
+    got.pivots.push_back(method.interchanges(1) > 0 ? its.pivots(j, 0) : j);
   }
   for (const auto& its : all)
     if (const std::int64_t at = its->status(0, 0); at >= 0)

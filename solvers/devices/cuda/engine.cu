@@ -346,7 +346,7 @@ std::unique_ptr<AsyncEngine<T>> make_async_engine(Given<T, Cuda> A, const GemmBa
   const Tuning tuning = tuned(*its, options);
   // What is refused is so before the queue is captured, too: then a capture could not end any more.
   const Recipe by = require_decided<T>(resolve(options, problem_of(A), means_of(gemm, options, tuning, false)).first());
-  require(!A.factored || *A.factored || !record_of(by.method).has_pivots || A.A.rows() == 0,
+  require(!A.factored || *A.factored || record_of(by.method).interchanges(A.A.rows()) == 0,
           "factors of LU come with the interchanges of their rows, and there are none");
   wait_for_caller(*its, nullptr);
   return std::make_unique<CudaAsync<T>>(its, tuning, by, std::move(A), gemm, options.triangle);
