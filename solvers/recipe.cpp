@@ -89,7 +89,6 @@ void require_offered(const Options& options, const Problem& problem, const Means
 const char* not_done_in_parts(const Options& o, const Problem& problem, Schedule schedule) {
   if (problem.is_complex) return "systems are real";
   if (problem.handed_over) return "factors do not overwrite A";
-  if (o.factorization == Method::lu_nopivot) return "the methods are LU and Cholesky";
   if (o.schedule != Schedule::automatic && o.schedule != schedule)
     return schedule == Schedule::right_looking ? "the schedule is right-looking" : "the schedule is left-looking";
   if (o.triangle != Uplo::both) return "all of A is given, not a triangle";
