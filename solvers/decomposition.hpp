@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/settled.hpp"
+#include "solvers/apply.hpp"
 #include "solvers/copy.hpp"
 #include "solvers/factors.hpp"
 #include "solvers/narrow.hpp"
@@ -115,10 +116,8 @@ class DecompositionIn final : public Decomposition<T, Space> {
       }();
       if (room_in_T_.cols() == 0) room_in_T_ = room_for<T>();
       if (scales_.any()) scale_before(q, B, X, op);
-      with_method(method_.method, [&](auto M) {
-        M.template apply<T>(q, BySubtraction<T, Space>(), Narrow<T, S, Space>{stored, room_in_T_.view()}, pivots(),
-                            scales_.any() ? X : B, X, op);
-      });
+      apply_factors<T>(q, BySubtraction<T, Space>(), method_, Narrow<T, S, Space>{stored, room_in_T_.view()}, pivots(),
+                       scales_.any() ? X : B, X, op);
       if (scales_.any()) scale_after(q, X, X, op);
     }
   }
@@ -156,14 +155,12 @@ class DecompositionIn final : public Decomposition<T, Space> {
   }
   /// In F.
   void apply_to_some(Queue<Space>& q, MatrixView<const F, Space> B, MatrixView<F, Space> X, Op op) {
-    with_method(method_.method, [&](auto M) {
-      if constexpr (is_narrow) {
-        if (room_.cols() == 0) room_ = room_for<F>();
-        M.template apply<F>(q, gemm_, Narrow<F, S, Space>{narrow_.view(), room_.view()}, pivots(), B, X, op);
-      } else {
-        M.template apply<F>(q, gemm_, values_.view(), pivots(), B, X, op);
-      }
-    });
+    if constexpr (is_narrow) {
+      if (room_.cols() == 0) room_ = room_for<F>();
+      apply_factors<F>(q, gemm_, method_, Narrow<F, S, Space>{narrow_.view(), room_.view()}, pivots(), B, X, op);
+    } else {
+      apply_factors<F>(q, gemm_, method_, values_.view(), pivots(), B, X, op);
+    }
   }
   /// op(A)⁻¹ = op(C) op(2^e R A C)⁻¹ 2^e op(R); with a transpose, R and C change places.
   template <class To>

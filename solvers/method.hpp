@@ -1,11 +1,12 @@
 // A method as a record: all that others ask of it. Who wants to know whether a method has a property asks the record, never which
-// method it is. What its tasks do on a device, and how its factors are applied, is a class of the method: solvers/methods.hpp.
+// method it is. What its tasks do on a device is a class of the method: solvers/methods.hpp.
 #pragma once
 
 #include <array>
 #include <span>
 
 #include "solvers/plan.hpp"
+#include "solvers/stored_triangle.hpp"
 
 namespace lasolve {
 
@@ -27,15 +28,6 @@ struct Sized {
   std::int64_t columns = 0;  ///< of a panel at most; 0: to be chosen
   bool arrives = false;      ///< A is factored as it comes
   bool queues = false;       ///< what the lanes of a plan do goes side by side
-};
-
-/// op of a triangle that is stored on and below the diagonal of the factors, or on and above it. Where `unit`, its own diagonal is ones.
-struct StoredTriangle {
-  bool lower, unit;
-  Op op = Op::none;
-
-  /// For real elements.
-  constexpr StoredTriangle transposed() const { return {lower, unit, op == Op::none ? Op::transpose : Op::none}; }
 };
 
 inline constexpr Pivoting no_pivoting[] = {Pivoting::none};
@@ -77,10 +69,10 @@ struct MethodRecord {
   std::int64_t interchanges(std::int64_t n) const { return pivotings.front() == Pivoting::none ? 0 : n; }
   /// Nothing is stored above the diagonal.
   bool is_in_lower_triangle() const { return U.lower; }
-  /// What op(A) X = B is solved with, one after the other, for real elements.
+  /// What op(A) X = B is solved with, one after the other.
   std::array<StoredTriangle, 2> triangles_of(Op op) const {
     if (op == Op::none) return {L, U};
-    return {U.transposed(), L.transposed()};
+    return {U.transposed(op), L.transposed(op)};
   }
 };
 

@@ -163,8 +163,7 @@ class TrianglesOf final : public Triangles<T> {
         "not those of A");
   }
   Triangle<T, Space> of(Factor which) const {
-    const StoredTriangle its = which == Factor::L ? factors_->method().L : factors_->method().U;
-    return {{factors_->values(), its.op}, its.lower == (its.op == Op::none), its.unit};
+    return triangle_of(factors_->values(), which == Factor::L ? factors_->method().L : factors_->method().U);
   }
   /// A ← its triangle alone, in the order of its memory.
   static void keep_triangle(MatrixView<T> A, const Triangle<T, Space>& its) {

@@ -31,12 +31,10 @@ namespace lasolve {
 static_assert(HasPrimitives<double, Cuda> && HasPrimitives<float, Cuda>);
 
 // For cards.cu, and the drop-in for LAPACK.
-#define LASOLVE_INSTANTIATE(T)                                                                                       \
-  template bool perform(Queue<Cuda>&, Queue<Cuda>&, Method, const Task&, const Workpiece<T, Cuda>&);                 \
-  template void Lu::apply(Queue<Cuda>&, const Gemm<T, Cuda>&, const MatrixView<T, Cuda>&, const Pivots<Cuda>&,       \
-                          MatrixView<const T, Cuda>, MatrixView<T, Cuda>, Op);                                       \
-  template void Cholesky::apply(Queue<Cuda>&, const Gemm<T, Cuda>&, const MatrixView<T, Cuda>&, const Pivots<Cuda>&, \
-                                MatrixView<const T, Cuda>, MatrixView<T, Cuda>, Op);
+#define LASOLVE_INSTANTIATE(T)                                                                                     \
+  template bool perform(Queue<Cuda>&, Queue<Cuda>&, Method, const Task&, const Workpiece<T, Cuda>&);               \
+  template void apply_factors(Queue<Cuda>&, const Gemm<T, Cuda>&, const MethodRecord&, const MatrixView<T, Cuda>&, \
+                              const Pivots<Cuda>&, MatrixView<const T, Cuda>, MatrixView<T, Cuda>, Op);
 LASOLVE_ELEMENTS(LASOLVE_INSTANTIATE)
 #undef LASOLVE_INSTANTIATE
 
