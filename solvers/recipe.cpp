@@ -60,7 +60,7 @@ void require_reachable(const Options& o, const Problem& problem) {
 bool is_faster_coarse(const Options& o, const Problem& problem, const Means& means) {
   return o.accuracy > 0 && problem.element == Precision::fp64 && o.precision == Precision::automatic &&
          o.storage == Precision::automatic && o.refine == Refine::automatic &&
-         problem.n >= means.tuning->refined_from && (means.has_coarse || means.offers(Precision::fp32));
+         problem.n >= means.tuning->refined_from && (means.coarse || means.offers(Precision::fp32));
 }
 
 Pivoting pivoting_of(Method method, const Options& o) {
@@ -233,7 +233,8 @@ static Recipe first_recipe(const Options& o, const Problem& problem, const Means
   require_reachable(o, problem);
   const bool coarse = is_faster_coarse(o, problem, means);
   r.precision = solve_precision(coarse ? Precision::fp32 : o.precision, o.storage, problem.element);
-  r.by_coarse = coarse && means.has_coarse;
+  r.by_coarse = coarse && means.coarse;
+  r.backend = r.by_coarse ? means.coarse : means.backend;
   r.quick_products = r.by_coarse || means.is_quick;
   r.accuracy = o.accuracy;
   require_offered(o, problem, means, r);
@@ -284,7 +285,7 @@ Recipes resolve(const Options& o, const Problem& problem, const Means& means) {
   const bool has_finer = first.is_coarse() && first.refines() && means.offers(problem.element);
   if (has_finer) {
     finer.precision = solve_precision(problem.element, Precision::automatic, problem.element);
-    finer.by_coarse = finer.quick_products = false;
+    finer.by_coarse = finer.quick_products = false, finer.backend = means.backend;
     finer.method = last_method, finer.condition = when_estimated(finer, o, problem.n);
   }
   const auto add = [&](Recipe r, Method method, bool is_first, bool by_tournament) {

@@ -72,6 +72,8 @@ Value found_out(R r) {
 
 constexpr RecipeField<Recipe> fields[] = {
     {"device", "cpu, or cuda:INDEX, or several of one kind: cuda:0,1", names_of_devices, ""},
+    {"backend", "the GEMM backend that has the products",
+     [](R r) { return *r.backend ? Value(std::string(r.backend)) : Value(); }, ""},
     {"factorization", "the method", [](R r) { return word_of(r.method); }, "{}"},
     {"pivoting", "tournament; null: partial, or of a method that has none",
      [](R r) { return r.pivoting == Pivoting::tournament ? word_of(r.pivoting) : Value(); }, "{} pivoting"},
