@@ -108,7 +108,7 @@ BlockCyclic layout_of_A(const Ranks& ranks, std::int64_t most, const Request& re
         ranks.count, ranks.count == 1 ? "" : "s", rows, cols, elements, request.engine, most,
         ranks_that_would_do(rows, block, most)));
   const double bytes = double(layout.rows.count_of(0)) * double(layout.cols.count_of(0)) *
-                       ((request.in_place ? 0 : sizeof(double)) + engines::bytes_of_an_element(request.options));
+                       ((request.in_place ? 0 : sizeof(double)) + bytes_of(engines::precision_of(request.options)));
   const auto free = double(Memory<Cpu>::available());
   if (bytes * ranks.on_this_machine > free)
     throw MachineError(
