@@ -81,11 +81,10 @@ void Factors::make(Engine& engine, const PartOfA& A, Method method, Scales scale
       for (std::int64_t i = 0; i < columns.rows(); ++i)
         to(i, first + j) = !is_scaled ? T(columns(i, j)) : T(std::ldexp(columns(i, j), by(i, first + j)));
   });
-  double nothing = 0;
-  engine.sum({&nothing, 1});  // all are ready
+  engine.meet();
   const Stopwatch watch;
   made->factored = engine.factor(method, made->matrix.part());
-  engine.sum({&nothing, 1});
+  engine.meet();
   seconds_ = watch.seconds();
   outcome_ = made->factored->outcome();
   apply_ = [&engine, made, scales = std::move(scales)](Op op, Distributed<double>& X) {

@@ -51,9 +51,15 @@ class Solve {
   bool check(const Factors&, const Recipe&);
   void judge_by_condition(const Factors&, const Recipe&);
   bool judge_scaled(const Factors&, const Scaling&, std::optional<double>& rcond);
-  void apply(const Factors&, int exponent, MatrixView<double> X, Op op);
-  auto applied(const Factors& factors) {
-    return [&](int exponent, MatrixView<double> X, Op op) { apply(factors, exponent, X, op); };
+  /// X ← op(A)⁻¹ 2^exponent X, where X is whole on each rank.
+  auto apply(const Factors& factors) {
+    return [&](int exponent, MatrixView<double> X, Op op) {
+      scale<double>(q_, exponent, X, X);
+      Distributed<double> here(layout_of(engine_.ranks(), X.rows(), X.cols(), system_.A.layout().rows.block));
+      keep_own(X, 0, here);
+      factors.apply(op, here);
+      copy_on_host<double>(gathered(engine_, here, 0, X.cols()), X);
+    };
   }
   std::optional<Scales> scales_of_A(const Recipe& by, bool always) {
     return scales_of(engine_, system_.A, record_of(by.method).is_symmetric, always);
@@ -62,8 +68,7 @@ class Solve {
   bool has_room_for(const Recipe&);
   /// Seconds since the last call, when all ranks are here; what follows is on the clock.
   double lap() {
-    double nothing = 0;
-    engine_.sum({&nothing, 1});
+    engine_.meet();
     return clock_.lap();
   }
   void lap(Phase p) { phases_.seconds_of(p) += lap(); }
@@ -87,18 +92,15 @@ class Solve {
 /// R ← 2^−e (B − op(A) X), where that is wanted. B and X are whole on each rank, some columns at a time.
 ResidualNorms Solve::residual(Distributed<double>* R) {
   ResidualNorms all;
-  const std::int64_t n = system_.A.n();
-  for_strips(n, X_.cols(), [&](std::int64_t first, std::int64_t count) {
+  for_strips(system_.A.n(), X_.cols(), [&](std::int64_t first, std::int64_t count) {
     Matrix<double> x = gathered(engine_, X_, first, count), r = gathered(engine_, *B_, first, count);
     const std::vector<double> norms_x = *column_norms<double>(q_, x.view()),
                               norms_b = *column_norms<double>(q_, r.view());
     const std::vector<int> exponents = exponents_within_range<double>(of_A_.norm, norms_x, norms_b);
     for (std::int64_t j = 0; j < count; ++j)
-      for (std::int64_t i = 0; i < n; ++i) {
-        const int e = exponents[std::size_t(j)];
-        if (e != 0) x(i, j) = std::ldexp(x(i, j), -e), r(i, j) = std::ldexp(r(i, j), -e);
-        if (engine_.ranks().rank != 0) r(i, j) = 0;
-      }
+      for (const auto column : {x.view().columns(j, 1), r.view().columns(j, 1)})
+        if (const int e = exponents[std::size_t(j)]; e != 0) scale<double>(q_, -e, column, column);
+    if (engine_.ranks().rank != 0) fill(q_, 0.0, r.view());
     subtract_product(engine_, q_, system_.A, system_.op, x, r);
     const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
     append(all.exponents, exponents), append(all.b, norms_b), append(all.x, norms_x);
@@ -172,19 +174,9 @@ bool Solve::check(const Factors& factors, const Recipe& by) {
   return passed;
 }
 
-/// X ← op(A)⁻¹ 2^exponent X, where X is whole on each rank.
-void Solve::apply(const Factors& factors, int exponent, MatrixView<double> X, Op op) {
-  for (std::int64_t j = 0; j < X.cols(); ++j)
-    for (std::int64_t i = 0; i < X.rows(); ++i) X(i, j) = std::ldexp(X(i, j), exponent);
-  Distributed<double> here(layout_of(engine_.ranks(), X.rows(), X.cols(), system_.A.layout().rows.block));
-  keep_own(X, 0, here);
-  factors.apply(op, here);
-  copy_on_host<double>(gathered(engine_, here, 0, X.cols()), X);
-}
-
 void Solve::judge_by_condition(const Factors& factors, const Recipe& by) {
   lap();
-  const double rcond = reciprocal_condition(system_.A.n(), of_A_.one_norm, exponents_of<double>, applied(factors));
+  const double rcond = reciprocal_condition(system_.A.n(), of_A_.one_norm, exponents_of<double>, apply(factors));
   facts_.rcond = rcond;
   if (rcond < solve_.roundoff && by.check) {
     Scaling scaling{of_A_.row_sums};
@@ -213,7 +205,7 @@ bool Solve::judge_scaled(const Factors& factors, const Scaling& by, std::optiona
                                                     x.view().columns(j, 1), b.view().columns(j, 1)));
   });
   if (!(error < hpl_threshold * double(system_.A.n()) * solve_.roundoff)) return false;
-  const double its = reciprocal_condition_of<double>(exponents_of<double>, by, system_.op, applied(factors));
+  const double its = reciprocal_condition_of<double>(exponents_of<double>, by, system_.op, apply(factors));
   if (its >= 10 * solve_.roundoff) rcond = its;
   return rcond.has_value();
 }
@@ -327,10 +319,9 @@ Report Solve::report() && {
   write_solve(report, std::move(solve_));
   add_times(report, before);
   if (system_.B || !report.outcome.has_solution()) return report;
-  const Matrix<double> x = gathered(engine_, X_, 0, 1);
-  double worst = 0;
-  for (std::int64_t i = 0; i < report.n; ++i) worst = larger(worst, std::abs(x(i, 0) - 1));
-  report.forward_error = worst;
+  Matrix<double> x = gathered(engine_, X_, 0, 1);
+  for (std::int64_t i = 0; i < report.n; ++i) x(i, 0) -= 1;
+  report.forward_error = column_norm<double>(x.view());
   return report;
 }
 
