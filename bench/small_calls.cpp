@@ -4,7 +4,7 @@
 //
 // On the CPU beside LAPACK's dgesv, or dpotrf and dpotrs (OpenBLAS, on one thread, given a copy of A, which they overwrite; LAPACKE's look for NaN
 // first).
-// On CUDA the whole calls of `peers --whole-call`, from device memory to device memory, beside cuSOLVER.
+// On CUDA the whole calls of `baseline_solvers --whole-call`, from device memory to device memory, beside cuSOLVER.
 //
 // Bare means that method and backend are named, and nothing is checked. Each contestant makes all of its calls for a size in many
 // rounds, in turns; medians of the rounds are printed, and the least and the most.
@@ -19,13 +19,13 @@
 #include <utility>
 #include <vector>
 
+#include "baseline_solvers/baseline_solvers.hpp"
 #include "bench/product.hpp"
 #include "bench/program.hpp"
 #include "bench/turns.hpp"
 #include "bench/whole_call.hpp"
 #include "core/stopwatch.hpp"
 #include "lasolve/lasolve.hpp"
-#include "peers/peers.hpp"
 
 namespace lasolve::bench {
 
@@ -98,12 +98,12 @@ Caller with_factors_of(SmallSystem& system) {
 std::optional<Caller> of_lapack(SmallSystem& system) {
   struct Kept {
     Queue<Cpu> q{1};
-    std::unique_ptr<peers::Solver<double, Cpu>> solver;
+    std::unique_ptr<baseline_solvers::Solver<double, Cpu>> solver;
     MatrixView<const double> A, B;
     MatrixView<double> factors, X;
   };
-  static const peers::Peer openblas = peers::openblas();
-  if (!peers::why_unavailable(openblas).empty()) return {};
+  static const baseline_solvers::Library openblas = baseline_solvers::openblas();
+  if (!baseline_solvers::why_unavailable(openblas).empty()) return {};
   const auto kept = std::make_shared<Kept>();
   kept->solver = openblas.solver<double>(kept->q, system.n, system.method);
   kept->A = system.matrix(), kept->B = system.sides();

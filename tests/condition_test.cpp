@@ -58,7 +58,7 @@ TEST_P(Condition, is_estimated_for_each_matrix_type) {
       for (const MatrixType& type : types)
         for (const std::int64_t n : {1, 2, 5, 33, 130}) {
           SCOPED_TRACE(testing::Message() << type.name << ", n = " << n << ", method " << int(method));
-          const Matrix<T> A = rounded<T>(type.make(n, limits<T>));
+          const Matrix<T> A = rounded<T>(type.make(n, floating_point<T>));
           Factorization<T> factors(A.view(), judged(method));
           const double rcond = factors.rcond();
           if (type.zero_column) {

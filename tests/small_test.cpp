@@ -91,8 +91,8 @@ void expect_same(const MatrixType (&types)[count], Method method) {
       for (const MatrixType& type : types)
         for (const Op op : {Op::none, Op::transpose}) {
           SCOPED_TRACE(testing::Message() << type.name << ", n = " << n << ", op " << int(op) << ", check " << o.check);
-          expect_same(type.make(n, limits<double>), o, op);
-          expect_same(rounded<float>(type.make(n, limits<float>)), o, op);
+          expect_same(type.make(n, floating_point<double>), o, op);
+          expect_same(rounded<float>(type.make(n, floating_point<float>)), o, op);
         }
 }
 

@@ -99,7 +99,7 @@ std::string for_people(const CompareRequest& request, const Comparison& all, con
 std::vector<std::string> unknown_rows(const Comparison& all) {
   std::vector<std::string> unknown;
   for (const Row& row : all.rows) {
-    if (!row.timed() || row.is_peer) continue;
+    if (!row.timed() || row.is_baseline_solver) continue;
     const bool known = row.against_baseline && bench::word_of(*row.against_baseline) != std::string("unknown");
     if (known) continue;
     unknown.push_back(
