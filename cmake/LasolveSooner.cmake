@@ -23,7 +23,7 @@ endfunction()
 headers_are_parsed_once(lasolve_objects)
 parse_alone_where_options_differ(lasolve_objects)
 
-# What a trial computes, and what brings a kernel up to the contract, is as fast as the library, and compiled as it is.
+# What validation computes, and what brings a kernel up to the contract, is as fast as the library, and compiled as it is.
 foreach(target lasolve_bench lasolve_plugin lasolve_engines)
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>)

@@ -158,13 +158,15 @@ TEST(Record, has_every_pair_of_a_size_and_the_errors_of_solutions) {
   EXPECT_NE(as_csv(all).find(",1e-09,2e-07,\"w\""), std::string::npos) << as_csv(all);
 }
 
-TEST(Record, of_the_release_before_has_other_names_of_baseline_solvers) {
+TEST(Record, of_the_release_before_has_other_words) {
   Comparison all = comparison();
   all.rows[3].is_baseline_solver = true;
   all.rows[2].key.gemm = all.rows[3].key.gemm = "eigen (peer)";
+  all.rows[2].failure = "it is wrong", all.rows[2].failure_kind = "trial";
   const Comparison back = comparison_of(as_json(all, Json()).dump(), "x.json");
   EXPECT_EQ(back.rows[2].key.gemm, "eigen (peer)");
   EXPECT_EQ(back.rows[3].key.gemm, "eigen (solver)");
+  EXPECT_EQ(back.rows[2].failure_kind, Row::in_validation);
 }
 
 TEST(Record, comes_back_as_it_went) {

@@ -64,7 +64,7 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
   }
   /// A is asked for column after column.
   void take(Queue<Cpu>&, MatrixView<const T>) override {}
-  Fetched<MatrixFacts> take_on_trial(Queue<Cpu>&, MatrixView<const T>) override { refuse(); }
+  Fetched<MatrixFacts> take_speculatively(Queue<Cpu>&, MatrixView<const T>) override { refuse(); }
   void mirror_triangle(Queue<Cpu>&, Uplo) override { refuse(); }
 
   void factor(Queue<Cpu>& of_host, const Recipe&, const Arriving<T, Cpu>*, TaskClock<Cpu>*) override {

@@ -194,7 +194,9 @@ Row row_in(const Json& json) {
     r.key.gemm.replace(r.key.gemm.size() - 7, 7, " (solver)");  // files of the release before
   if (!json.at("passed").get<bool>()) r.failure = json.at("failure");
   if (const Json kind = json.value("failure_kind", Json()); kind.is_string())
-    r.failure_kind = kind;                                           // older files have none
+    r.failure_kind = kind == "trial"
+                         ? Row::in_validation
+                         : kind.get<std::string>();  // as the release before wrote it; older files have none
   r.for_want_of_machine = json.value("for_want_of_machine", false);  // older files have none
   r.seconds = json.at("seconds_of_runs").get<std::vector<double>>();
   r.factor_seconds = json.at("factor_seconds_of_runs").get<std::vector<double>>();

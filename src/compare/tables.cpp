@@ -34,7 +34,7 @@ std::string error(std::optional<double> e) { return e ? fmt::format("{:.1e}", *e
 
 /// What is the same of many rows is told beside the table.
 std::string failure_in_brief(const Row& r) {
-  if (r.failure_kind == Row::in_trial) return "wrong in the trial";
+  if (r.failure_kind == Row::in_validation) return "wrong in validation";
   std::string words = r.failure_kind.empty() ? r.failure : r.failure_kind;
   if (!r.failure_kind.empty()) std::replace(words.begin(), words.end(), '_', ' ');
   return words;

@@ -185,7 +185,7 @@ class Adapter<Space>::Part {
     assigns ? add_scaled(q_, alpha, X, beta, C) : add_scaled(q_, T(1), X, T(0), C);
   }
 
-  /// `its`: the part of the caller's C that it is for. `c_is_nan`: in a trial, where the kernel is not to read C.
+  /// `its`: the part of the caller's C that it is for. `c_is_nan`: in validation, where the kernel is not to read C.
   void call(T alpha, In<T> A, In<T> B, T beta, Out<T> C, Out<T> its, double useful, bool c_is_nan) {
     const auto f = by_type<T>(kernel_.f64, kernel_.f32);
     if (KernelCalls& calls = KernelCalls::here(); calls.are_kept()) {

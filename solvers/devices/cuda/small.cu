@@ -89,7 +89,7 @@ SmallSystemOnCuda<T>::SmallSystemOnCuda(std::int64_t n) : factors_{nullptr, null
   memory_ = Matrix<T, Cuda>(of_A + of_LU + of_rows + aligned(1), 1);
   factors_.A = memory_.data(), factors_.LU = factors_.A + of_A;
   factors_.rows = reinterpret_cast<int*>(factors_.LU + of_LU);
-  trial_ = reinterpret_cast<SmallTrial*>(factors_.LU + of_LU + of_rows);
+  attempt_ = reinterpret_cast<SmallAttempt*>(factors_.LU + of_LU + of_rows);
 }
 
 template <class T>
@@ -108,12 +108,13 @@ bool SmallSystemOnCuda<T>::factor(Queue<Cuda>& q, MatrixView<const T, Cuda> A, c
   if (by_leaf) {
     using Leaf = CholeskyShape<T, 2>;
     launch(q, factor_small_by_leaf<Leaf>, Blocks::independent, dim3(1), Leaf::threads, sizeof(CholeskyShared<Leaf>),
-           task, factors_, MatrixView<T, Cuda>(factors_.A, factors_.n, factors_.n, factors_.n), trial_, results.data());
+           task, factors_, MatrixView<T, Cuda>(factors_.A, factors_.n, factors_.n, factors_.n), attempt_,
+           results.data());
   }
   if (!by_leaf || looks)
     with_shape<T>(factors_.n, [&]<class Shape>(Shape) {
       launch(q, factor_small<Shape>, Blocks::independent, dim3(1), Shape::threads, sizeof(SmallShared<Shape>), task,
-             factors_, by_leaf ? trial_ : nullptr, results.data());
+             factors_, by_leaf ? attempt_ : nullptr, results.data());
     });
   const SmallEnding ending = results.told()[0];
   const double seconds = seconds_of(ending.seconds, watch.seconds()), n = double(factors_.n);

@@ -84,7 +84,7 @@ void verify(const CompareRequest& request, std::vector<Contestant>& all, const s
       if (!verdicts[p].fault) continue;
       its[p]->fault = bench::what_is_wrong(*verdicts[p].fault);
       say_what_is_wrong(task.choice, *verdicts[p].fault);
-      its[p]->failed_in_trial = true;
+      its[p]->failed_validation = true;
     }
   }
 }

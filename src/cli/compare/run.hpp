@@ -13,7 +13,7 @@ struct Contestant {
   Options options;
   const baseline_solvers::Library* baseline_solver = nullptr;
   std::string name = {}, precision = {}, device = {}, fault = {}, warning = {};
-  bool failed_in_trial = false;  ///< and its fault was told then
+  bool failed_validation = false;  ///< and its fault was told then
 
   compare::Key key(std::int64_t n) const { return {name, precision, device, n}; }
 };

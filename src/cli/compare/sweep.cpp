@@ -129,7 +129,7 @@ std::vector<Row> Sweep::measure(std::int64_t n, compare::Size& size, const std::
   std::vector<Row> rows = measure_contestants(n, size, say);
   for (std::size_t c = 0; c < rows.size(); ++c) {
     if (const std::string& warning = contestants_[c].warning; !warning.empty()) rows[c].warnings.push_back(warning);
-    if (contestants_[c].failed_in_trial) rows[c].failure_kind = Row::in_trial;
+    if (contestants_[c].failed_validation) rows[c].failure_kind = Row::in_validation;
   }
   return rows;
 }

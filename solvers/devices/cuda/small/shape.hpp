@@ -54,9 +54,9 @@ struct SmallEnding {
   unsigned told;        ///< see Results::told()
 };
 
-/// What came of a trial by a Cholesky leaf: whether there is no more to do, and if there is, the order of the minor that was not
+/// What came of an attempt by a Cholesky leaf: whether there is no more to do, and if there is, the order of the minor that was not
 /// positive, or 0; and when it began, in ns.
-struct SmallTrial {
+struct SmallAttempt {
   bool done;
   int not_positive;
   std::uint64_t began;
