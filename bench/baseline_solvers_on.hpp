@@ -11,10 +11,10 @@
 namespace lasolve::bench {
 
 /// Those of a device. Standard error has which ones cannot run, and why.
-inline std::vector<const baseline_solvers::Library*> baseline_solvers_on(Device::Kind place) {
+inline std::vector<const baseline_solvers::Library*> baseline_solvers_on(Device::Kind device) {
   std::vector<const baseline_solvers::Library*> here;
   for (const auto& library : baseline_solvers::all()) {
-    if (library.on_cuda != (place == Device::cuda)) continue;
+    if (library.on_cuda != (device == Device::cuda)) continue;
     const std::string why = baseline_solvers::why_unavailable(library);
     if (why.empty())
       here.push_back(&library);

@@ -60,7 +60,7 @@ Offer offer_of(const Option& o) {
   if (name == "tune") {
     Offer offer;
     for (const TuningField& f : tuning_fields())
-      if (f.place != Device::cuda || !gemm_backends<Cuda>().empty()) offer.words.push_back(f.name + "=");
+      if (f.device != Device::cuda || !gemm_backends<Cuda>().empty()) offer.words.push_back(f.name + "=");
     return offer;
   }
   if (name == "gemm") {
