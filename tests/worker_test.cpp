@@ -10,9 +10,9 @@
 namespace lasolve::worker {
 namespace {
 
-Ending session_with(const std::string& script, std::vector<Json>& heard, double patience = 60) {
+Ending ending_with(const std::string& script, std::vector<Json>& heard, double patience = 60) {
   Child child({"/bin/sh", "-c", script});
-  return Session(patience).listen(child, [&](const Json& m) {
+  return Supervisor(patience).listen(child, [&](const Json& m) {
     heard.push_back(m);
     return !m.contains("enough");
   });
@@ -20,7 +20,7 @@ Ending session_with(const std::string& script, std::vector<Json>& heard, double 
 
 TEST(Worker, names_the_run_in_which_its_process_crashed) {
   std::vector<Json> heard;
-  const Ending end = session_with(
+  const Ending end = ending_with(
       R"(echo '{"run":"mine","multiplications":1e3}' >&3; echo '{"progress":0.5}' >&3; kill -SEGV $$)", heard);
   EXPECT_EQ(end.kind, Ending::ended);
   EXPECT_EQ(end.running, "mine");
@@ -34,7 +34,7 @@ TEST(Worker, names_the_run_in_which_its_process_crashed) {
 
 TEST(Worker, is_waited_for_as_long_as_its_run_may_take) {
   std::vector<Json> heard;
-  const Ending end = session_with(R"(echo '{"run":"mine","multiplications":1e7}' >&3; exec sleep 30)", heard, 0.1);
+  const Ending end = ending_with(R"(echo '{"run":"mine","multiplications":1e7}' >&3; exec sleep 30)", heard, 0.1);
   EXPECT_EQ(end.kind, Ending::no_answer);
   EXPECT_NEAR(end.waited, 0.1 + 0.2, 1e-12);
   EXPECT_EQ(end.how, "gave no answer for 0.3 s");
@@ -42,7 +42,7 @@ TEST(Worker, is_waited_for_as_long_as_its_run_may_take) {
 
 TEST(Worker, is_heard_beside_what_a_kernel_writes) {
   std::vector<Json> heard;
-  const Ending end = session_with(
+  const Ending end = ending_with(
       R"(echo kernel; echo 'a kernel {' >&3; echo 17 >&3; printf '{"run":"a\n' >&3; echo '{"run":null}' >&3; echo '{"done":5}' >&3)",
       heard);
   EXPECT_EQ(end.kind, Ending::ended);
@@ -52,8 +52,8 @@ TEST(Worker, is_heard_beside_what_a_kernel_writes) {
 
 TEST(Worker, is_listened_to_until_that_is_enough_or_it_is_spoilt) {
   std::vector<Json> heard;
-  EXPECT_EQ(session_with(R"(echo '{"enough":1}' >&3; exec sleep 30)", heard).kind, Ending::interrupted);
-  const Ending end = session_with(R"(echo '{"spoilt":"mine","why":"left it"}' >&3; exec sleep 30)", heard);
+  EXPECT_EQ(ending_with(R"(echo '{"enough":1}' >&3; exec sleep 30)", heard).kind, Ending::interrupted);
+  const Ending end = ending_with(R"(echo '{"spoilt":"mine","why":"left it"}' >&3; exec sleep 30)", heard);
   EXPECT_EQ(end.kind, Ending::spoilt);
   EXPECT_EQ(end.running, "mine");
   EXPECT_EQ(end.how, "left it");
@@ -61,7 +61,7 @@ TEST(Worker, is_listened_to_until_that_is_enough_or_it_is_spoilt) {
 
 TEST(Worker, tells_a_long_line_whole) {
   std::vector<Json> heard;
-  session_with(R"(printf '{"long":"%0100000d"}\n' 7 >&3)", heard);
+  ending_with(R"(printf '{"long":"%0100000d"}\n' 7 >&3)", heard);
   ASSERT_EQ(heard.size(), 1u);
   EXPECT_EQ(heard[0]["long"].get<std::string>().size(), 100000u);
 }

@@ -119,7 +119,7 @@ class Validations {
   Validations(const Task& task, std::vector<Verdict>& verdicts) : task_(task), verdicts_(verdicts) {}
 
   void hold(Child& child, double patience) {
-    const Ending end = Session(patience, patience).listen(child, [&](const Json& m) { return hear(m); });
+    const Ending end = Supervisor(patience, patience).listen(child, [&](const Json& m) { return hear(m); });
     if (end.kind == Ending::interrupted) return;
     if (end.kind == Ending::no_answer) return give_up(Fault::no_answer, fmt::format("{:.3g} s", end.waited), end.how);
     if (verdicts_.size() < task_.precisions.size() || end.signal != 0) give_up(Fault::crashed, end.how, end.how);
