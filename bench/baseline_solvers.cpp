@@ -182,7 +182,7 @@ static Json whole_calls_of(const std::string& precisions, const std::string& met
 
 static int run(int argc, char** argv) {
   namespace po = boost::program_options;
-  std::string device, sizes, sides, methods, precisions, backends, change, json;
+  std::string device, sizes, rhs, methods, precisions, backends, change, json;
   int rounds = 0;
   po::options_description known("baseline_solvers");
   known.add_options()("device", po::value(&device)->default_value("cpu"), "cpu or cuda")(
@@ -190,7 +190,7 @@ static int run(int argc, char** argv) {
       "whole-call", "factor and solve on a CUDA device, by the wall clock")(
       "from-host", "whole calls begin and end in pageable memory of the host")(
       "solve", "only the solve of whole calls: with factors that are on the device")(
-      "nrhs", po::value(&sides)->default_value("1,100"), "right-hand sides of whole calls")(
+      "nrhs", po::value(&rhs)->default_value("1,100"), "right-hand sides of whole calls")(
       "method", po::value(&methods)->default_value("lu,cholesky"), "lu, cholesky")(
       "precision", po::value(&precisions)->default_value("fp64"), "fp64, fp32")(
       "gemm", po::value(&backends)->default_value(""), "our backends, or all; default blas,eigen or cublas")(
@@ -204,7 +204,7 @@ static int run(int argc, char** argv) {
       if (backends.empty()) backends = "cublas";
       const Json results = whole_calls_of(precisions, methods,
                                           {numbers(sizes),
-                                           numbers(sides),
+                                           numbers(rhs),
                                            {},
                                            backends,
                                            rounds,

@@ -51,7 +51,7 @@ struct SmallSystem {
     }
   }
   MatrixView<const double> matrix() const { return {A.data(), n, n, n}; }
-  MatrixView<const double> sides() const { return {B.data(), n, nrhs, n}; }
+  MatrixView<const double> rhs() const { return {B.data(), n, nrhs, n}; }
   MatrixView<double> solution() { return {X.data(), n, nrhs, n}; }
 };
 
@@ -80,18 +80,18 @@ void require_solved(const Report& report) { require(report.outcome.ok(), "a syst
 Caller factor_and_solve(const std::string& how, const Options& options) {
   return {"Factorization + solve, " + how, [options](SmallSystem& s) {
             Factorization<double> factors(s.matrix(), options);
-            require_solved(factors.solve(s.sides(), s.solution()));
+            require_solved(factors.solve(s.rhs(), s.solution()));
           }};
 }
 Caller solve_at_once(const std::string& how, const Options& options) {
   return {"solve(), " + how,
-          [options](SmallSystem& s) { require_solved(solve(s.matrix(), s.sides(), s.solution(), options)); }};
+          [options](SmallSystem& s) { require_solved(solve(s.matrix(), s.rhs(), s.solution(), options)); }};
 }
 
 /// The right-hand sides of a factorization that is there.
 Caller with_factors_of(SmallSystem& system) {
   const auto factors = std::make_shared<Factorization<double>>(system.matrix(), defaults());
-  return {"factored before, defaults", [factors](SmallSystem& s) { (void)factors->solve(s.sides(), s.solution()); }};
+  return {"factored before, defaults", [factors](SmallSystem& s) { (void)factors->solve(s.rhs(), s.solution()); }};
 }
 
 /// Of OpenBLAS, on one thread; nothing where it cannot run. Views are made beforehand, as LAPACK is given pointers.
@@ -106,7 +106,7 @@ std::optional<Caller> of_lapack(SmallSystem& system) {
   if (!baseline_solvers::why_unavailable(openblas).empty()) return {};
   const auto kept = std::make_shared<Kept>();
   kept->solver = openblas.solver<double>(kept->q, system.n, system.method);
-  kept->A = system.matrix(), kept->B = system.sides();
+  kept->A = system.matrix(), kept->B = system.rhs();
   kept->factors = kept->solver->matrix(), kept->X = system.solution();
   return Caller{system.method == Method::lu ? "LAPACK's dgesv" : "LAPACK's dpotrf and dpotrs", [kept](SmallSystem&) {
                   const auto& [q, solver, A, B, factors, X] = *kept;

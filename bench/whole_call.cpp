@@ -122,7 +122,7 @@ static Matrix<T> matrix_for(Method method, std::int64_t n) {
 }
 
 template <class T>
-static Matrix<T> random_sides(std::int64_t n, std::int64_t nrhs) {
+static Matrix<T> random_rhs(std::int64_t n, std::int64_t nrhs) {
   std::mt19937_64 bits(1);
   Matrix<T> B(n, nrhs);
   for (std::int64_t j = 0; j < nrhs; ++j)
@@ -173,8 +173,8 @@ static void compete(const WholeCalls& wanted, Method method, std::int64_t n, Jso
       {fmt::format("lasolve {}, bare", wanted.backend), ours<T>(bare(method, wanted.backend))},
       {"lasolve, defaults", ours<T>(on_cuda())}};
   for (const auto* library : baseline_solvers_on(Device::cuda)) all.push_back({library->title, call_of<T>(*library)});
-  for (const std::int64_t nrhs : wanted.sides) {
-    const Matrix<T> B = random_sides<T>(n, nrhs);
+  for (const std::int64_t nrhs : wanted.rhs) {
+    const Matrix<T> B = random_rhs<T>(n, nrhs);
     const Matrix<T, Cuda> dB = on_device<T>(B);
     Matrix<T, Cuda> dX(n, nrhs);
     Matrix<T> X(n, nrhs);

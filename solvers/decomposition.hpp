@@ -151,7 +151,7 @@ class DecompositionIn final : public Decomposition<T, Space> {
   }
 
   std::int64_t columns_at_once(Queue<Space>& q, std::int64_t nrhs) const {
-    std::int64_t most = sides_at_once(q, n_, nrhs);
+    std::int64_t most = rhs_at_once(q, n_, nrhs);
     if constexpr (!std::is_same_v<F, T>)
       most = std::min(most, std::max<std::int64_t>(512, (1 << 24) / std::max<std::int64_t>(1, n_)));
     return most;

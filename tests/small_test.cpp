@@ -115,7 +115,7 @@ TEST(Small, allocates_nothing_for_a_few_unknowns) {
 TEST(Small, gives_what_the_solver_gives) { expect_same(general_types, Method::lu); }
 TEST(Small, gives_what_the_solver_gives_by_cholesky) { expect_same(positive_definite_types, Method::cholesky); }
 
-TEST(Small, gives_what_the_solver_gives_for_several_sides) {
+TEST(Small, gives_what_the_solver_gives_for_several_right_hand_sides) {
   for (const std::int64_t n : {2, 4, 7, 16, 33, 43})
     for (const std::int64_t nrhs : {std::int64_t(2), n - 1, n, n + 1})
       for (const bool positive : {false, true})

@@ -58,7 +58,7 @@ TEST(Steps, are_told_up_to_their_end) {
   EXPECT_GT(heard[Step::refine].back(), heard[Step::refine].front());
 }
 
-TEST(Steps, of_many_sides_are_told_by_parts_of_them) {
+TEST(Steps, of_many_right_hand_sides_are_told_by_parts_of_them) {
   Queue<Cpu> q(1);
   std::vector<std::pair<std::int64_t, std::int64_t>> parts;
   std::vector<double> heard;

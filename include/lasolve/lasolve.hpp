@@ -327,7 +327,7 @@ class Factorization {
   Report solve(Borrowed<const T> B, Borrowed<T> X, Op op = Op::none, CUstream_st* after = default_stream());
   /// For the compiler to say why.
   template <class B, class X, class... More, auto because = refused::operands<X, B>()>
-  requires(!refused::SidesOf<B, X, T>) Report solve(B&&, X&&, Op = Op::none, More&&...)
+  requires(!refused::RhsOf<B, X, T>) Report solve(B&&, X&&, Op = Op::none, More&&...)
   = delete;
   template <class B, auto because = refused::no_solution>
   Report solve(B&&) = delete;

@@ -71,7 +71,7 @@ class Factors {
     nb::object given = nb::borrow(b);
     Array B, X;
     if (!B.take(given) || B.dimensions() == 0 || B.is_double() != A_.is_double()) {
-      given = function("_arrays", "sides")(given, A_.is_double());
+      given = function("_arrays", "rhs")(given, A_.is_double());
       B.require(given);
     }
     const bool is_column = B.dimensions() == 1;

@@ -83,7 +83,7 @@ bool same(const B& b, const X& x) {
 
 /// B and X are n × nrhs, in one memory, and apart where X is solved for where it lies. In another order they are copied.
 template <class T>
-ColumnsOfSystem<T> require_sides(std::int64_t n, const Borrowed<const T>& B, const Borrowed<T>& X) {
+ColumnsOfSystem<T> require_rhs(std::int64_t n, const Borrowed<const T>& B, const Borrowed<T>& X) {
   if (B.rows() != n || X.rows() != n || B.cols() != X.cols())
     throw std::invalid_argument(fmt::format(
         "lasolve: the right-hand sides or the solutions have the wrong size: A is {} × {}, B {} × {} and X {} × {}; B "

@@ -123,7 +123,7 @@ class Solver {
     const double refining = solving.seconds();  // where it was refined, the last residual was waited for
     if (recipe_.check && (is_judged(made_) || !refined.converged())) {
       q_.phase(Phase::check);
-      require_finite_sides(*column_norms<T>(q_, B));  // before anything follows from them
+      require_finite_rhs(*column_norms<T>(q_, B));  // before anything follows from them
     }
     for (const Reason why : {Reason::elements_grew, Reason::too_coarse}) {
       const Factored& stalled = replaced ? *replaced : made_;
@@ -298,7 +298,7 @@ class Solver {
   }
 
   /// `b`: the largest magnitudes of the columns of B.
-  void require_finite_sides(const std::vector<double>& b) const {
+  void require_finite_rhs(const std::vector<double>& b) const {
     lasolve::require_finite(!recipe_.finite || std::isfinite(largest(b)), "the right-hand sides have");
   }
 
@@ -324,7 +324,7 @@ class Solver {
       return passed;
     };
     ResidualNorms norms = look();
-    require_finite_sides(norms.b);
+    require_finite_rhs(norms.b);
     bool passed = judged(norms);
     if (const std::optional<Recipe> next = passed ? std::nullopt : mending(made, facts)) {
       facts.refine = next->refine;

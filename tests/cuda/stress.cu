@@ -213,17 +213,17 @@ void solve_one(System<T>& s, const Context* context, Watched& watched, Counts& c
     Factorization<T> factors = context ? Factorization<T>(s.A.view(), o, *context) : Factorization<T>(s.A.view(), o);
     watched.end(counts);
     for (std::size_t i = 0; i < std::size(columns); ++i) {
-      const std::string sides = what + ", right-hand sides: " + std::to_string(columns[i]);
+      const std::string rhs = what + ", right-hand sides: " + std::to_string(columns[i]);
       const auto B = std::as_const(s.B).view().columns(0, columns[i]);
       Matrix<T> X(s.n, columns[i]);
-      watched.begin(sides);
+      watched.begin(rhs);
       const Report report = factors.solve(B, X);
       watched.end(counts);
       ++counts.solves;
       const bool same = !first && same_bits(X, s.first[i]);  // which were found to be right
       if (!first && !same) ++counts.other_bits;
       if (!report.outcome.ok() || !(same || is_right<T>(std::as_const(s.A).view(), B, std::as_const(X).view())))
-        ++counts.wrong, complain(sides, report.outcome.ok() ? "wrong" : report.outcome.message().c_str());
+        ++counts.wrong, complain(rhs, report.outcome.ok() ? "wrong" : report.outcome.message().c_str());
       if (first) s.first.push_back(std::move(X));
     }
     watched.begin(what + ", release");

@@ -145,10 +145,10 @@ bool SmallSystemOnCuda<T>::solve(Queue<Cuda>& q, MatrixView<const T, Cuda> B, Ma
   if (check && static_cast<const void*>(B.data()) == X.data()) kept = Matrix<T, Cuda>(B.rows(), nrhs, B.rows());
   const Results<SmallNorms> results(q, nrhs);
   results.expect();
-  const SmallSides<T> sides{B.data(), X.data(), kept.data(), B.ld(), X.ld(), op != Op::none, check};
+  const SmallRhs<T> rhs{B.data(), X.data(), kept.data(), B.ld(), X.ld(), op != Op::none, check};
   with_shape<T>(factors_.n, [&]<class Shape>(Shape) {
     launch(q, solve_small<Shape>, Blocks::independent, dim3(unsigned(nrhs)), Shape::threads,
-           sizeof(SmallSolveShared<Shape>), factors_, sides, results.data());
+           sizeof(SmallSolveShared<Shape>), factors_, rhs, results.data());
   });
   const std::vector<SmallNorms> norms = results.told();
   const double waited = watch.seconds();
