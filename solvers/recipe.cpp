@@ -116,7 +116,7 @@ void require_in_parts(const Options& o, const Problem& problem, bool several) {
 }
 
 /// Of two block columns and the slices that pass them, in the memory that there is. An eighth of it is for workspace.
-OutOfCore cut_for(double device_bytes, const Problem& problem, Precision storage) {
+OutOfCore slices_for(double device_bytes, const Problem& problem, Precision storage) {
   constexpr std::int64_t most_columns = 8192, most_of_slice = 1024, unit = 64, slices = 4;
   const auto whole = [](double columns, std::int64_t most) {
     const std::int64_t some = std::clamp(std::int64_t(columns), std::int64_t(0), most);
@@ -142,7 +142,7 @@ void plan(Recipe& r, const Options& options, const Problem& problem, const Means
   const Tuning& t = *means.tuning;
   const MethodRecord& method = record_of(r.method);
   const bool out = r.executor == Executor::out_of_core;
-  if (out) r.out_of_core = cut_for(means.device_bytes, problem, computed_in(r.precision.storage));
+  if (out) r.out_of_core = slices_for(means.device_bytes, problem, computed_in(r.precision.storage));
   r.schedule = options.schedule != Schedule::automatic ? options.schedule
                : r.executor == Executor::cards ? Schedule::right_looking  // reads one block column of L at a time
                : out                           ? Schedule::left_looking   // writes each block column once

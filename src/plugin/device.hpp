@@ -60,8 +60,8 @@ void fill(Queue<Cpu>&, T s, MatrixView<T> X) {
 void write_guards(Queue<Cpu>&, Guards);
 
 template <class F>
-void each_part(Queue<Cpu>&, const Cut& cut, F f) {
-  on_cores(cut.parts, cut.work, f);
+void each_part(Queue<Cpu>&, const Tiling& tiling, F f) {
+  on_cores(tiling.parts, tiling.work, f);
 }
 
 template <>
@@ -125,7 +125,7 @@ void fill(Queue<Cuda>&, T s, MatrixView<T, Cuda> X);
 void write_guards(Queue<Cuda>&, Guards);
 
 template <class F>
-void each_part(Queue<Cuda>&, const Cut&, F f) {
+void each_part(Queue<Cuda>&, const Tiling&, F f) {
   f(std::int64_t(0));
 }
 
