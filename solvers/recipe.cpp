@@ -124,17 +124,17 @@ OutOfCore slices_for(double device_bytes, const Problem& problem, Precision stor
   };
   const double bytes = device_bytes * 7 / 8,
                of_column = double(problem.n) * std::max(bytes_of(storage), bytes_of(problem.element));
-  OutOfCore cut;
-  cut.slice = std::max<std::int64_t>(1, whole(bytes / 4 / (slices * of_column), most_of_slice));
-  cut.columns = whole((bytes - double(slices * cut.slice) * of_column) / (2 * of_column), most_columns);
-  if (cut.columns < 1)
+  OutOfCore by;
+  by.slice = std::max<std::int64_t>(1, whole(bytes / 4 / (slices * of_column), most_of_slice));
+  by.columns = whole((bytes - double(slices * by.slice) * of_column) / (2 * of_column), most_columns);
+  if (by.columns < 1)
     throw std::invalid_argument(fmt::format(
         "lasolve: out of core a device has room for two block columns and four slices: at least {} of its memory",
         in_bytes(std::ceil(of_column * (2 + slices * 4) * 8 / 7))));
-  const std::int64_t even = ceil_div(problem.n, ceil_div(problem.n, cut.columns));
-  cut.columns = std::min(cut.columns, even < unit ? even : round_up(even, unit));
-  cut.slice = std::min(cut.slice, cut.columns);
-  return cut;
+  const std::int64_t even = ceil_div(problem.n, ceil_div(problem.n, by.columns));
+  by.columns = std::min(by.columns, even < unit ? even : round_up(even, unit));
+  by.slice = std::min(by.slice, by.columns);
+  return by;
 }
 
 /// Schedule, widths, and what follows from the method.

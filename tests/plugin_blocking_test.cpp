@@ -1,4 +1,4 @@
-// How a product is cut for a kernel of somebody's own on CUDA, and how its source is compiled: decided without a device.
+// How a product is tiled for a kernel of somebody's own on CUDA, and how its source is compiled: decided without a device.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -79,7 +79,7 @@ TEST(PluginBlockingOnADevice, makes_room_for_what_may_be_copied_only) {
   EXPECT_EQ(tiling.block, (Extent{16384, 16384, 512}));
 }
 
-/// An update is cut into squares as large as its shortest edge; what is long and thin not into those of its edge.
+/// An update is tiled by squares as large as its shortest edge; what is long and thin not into those of its edge.
 TEST(PluginBlockingInSquares, costs_little_more_than_the_product) {
   const plugin::CostOfCalls cost{1000, 8};
   EXPECT_EQ(plugin::edge_of_squares({4096, 4096, 128}, 1, 2048, cost), 128);

@@ -175,7 +175,7 @@ TEST(VerdictOnDevice, is_told_of_rows_that_stand_with_most_others_whatever_launc
         .visit = 0.005, .session = 0.005, .shown = 0.1, .launches = 0.1, .share = 0.1, .backends = backends};
     const VerdictShares shares = shares_of_verdicts(device, 200);
     EXPECT_LE(shares.wrong, 1) << backends;
-    EXPECT_GE(shares.told, 95) << backends;
+    EXPECT_GE(shares.decided, 95) << backends;
     EXPECT_LE(shares.missed, 5) << backends;
     EXPECT_LE(shares.wrong_beside, 1) << backends;
   }

@@ -5,7 +5,7 @@
 //     scale(q, β, C)                C ← β·C; β = 0 does not read C
 //     fill(q, s, X)                 each element of X ← s
 //     write_guards(q, guards)       all ones, which is NaN, before and behind a copy
-//     each_part(q, cut, f)          f(part) for each part of a product
+//     each_part(q, tiling, f)          f(part) for each part of a product
 //     Ledger                        of a kernel, over all of its products: whether guards were found as they were written; its cost
 //     Account                       of one part of a product: which of its time is the kernel's
 #pragma once

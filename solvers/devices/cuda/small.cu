@@ -116,7 +116,7 @@ bool SmallSystemOnCuda<T>::factor(Queue<Cuda>& q, MatrixView<const T, Cuda> A, c
       launch(q, factor_small<Shape>, Blocks::independent, dim3(1), Shape::threads, sizeof(SmallShared<Shape>), task,
              factors_, by_leaf ? attempt_ : nullptr, results.data());
     });
-  const SmallEnding ending = results.told()[0];
+  const SmallEnding ending = results.values()[0];
   const double seconds = seconds_of(ending.seconds, watch.seconds()), n = double(factors_.n);
   if (!ending.usual || (first.in_place && ending.not_positive > 0)) return false;
   if (ending.least < n * unit_roundoff_of(precision_of<T>) * ending.most) return false;
@@ -150,13 +150,13 @@ bool SmallSystemOnCuda<T>::solve(Queue<Cuda>& q, MatrixView<const T, Cuda> B, Ma
     launch(q, solve_small<Shape>, Blocks::independent, dim3(unsigned(nrhs)), Shape::threads,
            sizeof(SmallSolveShared<Shape>), factors_, rhs, results.data());
   });
-  const std::vector<SmallNorms> norms = results.told();
+  const std::vector<SmallNorms> norms = results.values();
   const double waited = watch.seconds();
   std::uint64_t began = norms[0].begin, ended = norms[0].end;
   for (const SmallNorms& of : norms) began = std::min(began, of.begin), ended = std::max(ended, of.end);
   const double seconds = seconds_of(1e-9 * double(ended - began), waited);
   double error = 0, checking = 0;
-  for (const auto& [b, x, r, a, part_of_check, begin, end, told] : norms) {
+  for (const auto& [b, x, r, a, part_of_check, begin, end, written] : norms) {
     if (!check) break;
     checking = std::max(checking, seconds * part_of_check);
     const long double size = static_cast<long double>(a) * x + b;
