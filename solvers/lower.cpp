@@ -102,7 +102,7 @@ Capabilities capabilities_of(const DeviceProperties& device, const Tuning& tunin
   return capabilities_of(device, tuning, storage, n, interchanges_L_at_the_end(tuning, n, may_gather_rows(device, n)));
 }
 
-PanelsApart panels_apart(DeviceProperties device, const Tuning& tuning, std::int64_t n, Pivoting pivoting) {
+PanelPartition panel_partition(DeviceProperties device, const Tuning& tuning, std::int64_t n, Pivoting pivoting) {
   const bool some_are_hidden = n > tuning.lu_panels_are_the_bottleneck;
   device.multiprocessors = int(tuning.lu_panel_multiprocessors);
   if (!some_are_hidden || device.multiprocessors == 0) return {};

@@ -94,7 +94,7 @@ ColumnsOfSystem<T> require_rhs(std::int64_t n, const Borrowed<const T>& B, const
   ColumnsOfSystem<T> columns{columns_of<Cpu>(B), columns_of<Cpu>(X)};
   const auto& [b, x] = columns;
   if (!x)
-    require(is_apart_in_itself(X), "elements of X are in the same place, by its strides: give X memory of its own");
+    require(has_distinct_elements(X), "elements of X are in the same place, by its strides: give X memory of its own");
   if (b && x && b->is_view() && x->is_view())
     require(
         same(b->view, x->view) || !overlap(Extent(b->view), Extent(x->view)),
@@ -102,7 +102,7 @@ ColumnsOfSystem<T> require_rhs(std::int64_t n, const Borrowed<const T>& B, const
   return columns;
 }
 
-inline void require_apart(const Extent& A, const Extent& X) {
+inline void require_disjoint(const Extent& A, const Extent& X) {
   require(!overlap(A, X), "the solutions overlap the matrix, which they would overwrite: give X memory of its own");
 }
 

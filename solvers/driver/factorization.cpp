@@ -193,7 +193,7 @@ template <class T>
 ColumnsOfSystem<T> require_rhs(std::int64_t n, const Extent& A, const Borrowed<const T>& B, const Borrowed<T>& X,
                                Op op) {
   ColumnsOfSystem<T> columns = require_rhs(n, B, X);
-  require_apart(A, extent_of(X, columns.x));
+  require_disjoint(A, extent_of(X, columns.x));
   require_enumerator(op, "op");
   if (B.on_cuda()) return columns;
   require_on_host("B", Ends(B));

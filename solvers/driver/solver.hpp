@@ -103,20 +103,20 @@ class Solver {
                                                   .overwritten = static_cast<const void*>(B.data()) == X.data(),
                                                   .watched = bool(progress_of(Step::solve))});
     tell_recipe(by);
-    if (!by.keeps_B) return solve_apart(by, B, X, op, solving);
+    if (!by.keeps_B) return solve_out_of_place(by, B, X, op, solving);
     Matrix<T, Space> kept(B.rows(), B.cols());
     const Settled settled(q_);
     q_.phase(Phase::other);
     convert(q_, B, kept.view());
-    return solve_apart(by, kept.view(), X, op, solving);
+    return solve_out_of_place(by, kept.view(), X, op, solving);
   }
 
  private:
   using Factored = lasolve::Factored<T, Space>;
 
   /// The same, where B is to be read again.
-  Report solve_apart(const SolveRecipe& by, MatrixView<const T, Space> B, MatrixView<T, Space> X, Op op,
-                     Stopwatch solving) {
+  Report solve_out_of_place(const SolveRecipe& by, MatrixView<const T, Space> B, MatrixView<T, Space> X, Op op,
+                            Stopwatch solving) {
     std::optional<Factored> replaced;
     const Settled settled(q_);
     Refinement refined = solve_with(made_, B, X, op);
