@@ -382,7 +382,10 @@ requires(!refused::is_factorization<std::remove_cvref_t<A>>) Factorization(A&&, 
 ->Factorization<refused::ElementOf<A>>;
 
 /// One report of a factorization and a solve with it: the phases and the totals of both.
-Report together(const Report& factored, Report solved);
+Report combined(const Report& factored, Report solved);
+[[deprecated("combined() now")]] inline Report together(const Report& factored, Report solved) {
+  return combined(factored, std::move(solved));
+}
 
 /// Solves op(A) X = B: factors A and solves, and reports both. Sizes, errors and outcomes as in Factorization. X may not overlap A.
 Report solve(Borrowed<const double> A, Borrowed<const double> B, Borrowed<double> X, const Options& = {},

@@ -24,7 +24,7 @@ nb::object owned(Matrix<T>&& made) {
 
 /// L below the diagonal, whose ones are not there, and U: as LAPACK's getrf leaves them.
 template <class T>
-Matrix<T> together(Factorization<T>& factors) {
+Matrix<T> packed_factors(Factorization<T>& factors) {
   const Matrix<T> L = factors.L();
   Matrix<T> U = factors.U();
   for (std::int64_t j = 0; j < L.cols(); ++j)
@@ -103,7 +103,7 @@ class Factors {
     return std::visit([&](auto& f) { return owned(f->triangle(which)); }, factors_);
   }
   nb::object lu() {
-    return std::visit([](auto& f) { return owned(together(*f)); }, factors_);
+    return std::visit([](auto& f) { return owned(packed_factors(*f)); }, factors_);
   }
   std::vector<std::int64_t> pivots() {
     return std::visit([](auto& f) { return f->pivots(); }, factors_);

@@ -95,7 +95,7 @@ Report solve_overwriting(const Call& call, const ToOverwrite<T>& A, const Option
   Factorization<T> factors = factored_in_place(A, options);
   const bool is_turned = A.by_rows == (op == Op::none);
   Report report =
-      together(factors.report(), factors.solve(call.b_of<T>(0), call.x_of<T>(0), is_turned ? Op::transpose : Op::none));
+      combined(factors.report(), factors.solve(call.b_of<T>(0), call.x_of<T>(0), is_turned ? Op::transpose : Op::none));
   report.outcome.of_rows = A.by_rows;
   return report;
 }
@@ -109,7 +109,7 @@ void solve_each(const Call& call, const Options& options, Op op, After after, Re
   if (count > 1 && call.A.dimensions() == 2) {  // one A
     Factorization<T> factors(call.a_of<T>(0), options, after);
     for (std::int64_t i = 0; i < count; ++i)
-      reported.add(i, together(factors.report(), factors.solve(call.b_of<T>(i), call.x_of<T>(i), op, after.stream)),
+      reported.add(i, combined(factors.report(), factors.solve(call.b_of<T>(i), call.x_of<T>(i), op, after.stream)),
                    is_double);
     return;
   }

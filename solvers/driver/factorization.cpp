@@ -227,7 +227,7 @@ Report solve_once(const Borrowed<const T>& A, const Borrowed<const T>& B, const 
   if (A.on_cuda() || B.on_cuda() || after.context || !columns || options.device_memory > 0) {
     const auto engine = engine_for(A, options, after);
     Report report = solve_by(*engine, B, X, rhs, op, after.stream);
-    return together(engine->report(), std::move(report));
+    return combined(engine->report(), std::move(report));
   }
   require_matrix(A, options);
   const Choice choice = choose(options);
@@ -239,7 +239,7 @@ Report solve_once(const Borrowed<const T>& A, const Borrowed<const T>& B, const 
         return report;
     const auto engine = engine_by(choice, *columns, options, SharedContext());
     report = solve_by(*engine, b, x, op);
-    report = together(engine->report(), std::move(report));
+    report = combined(engine->report(), std::move(report));
     return report;  // the one that all return, which is not moved
   });
 }

@@ -52,18 +52,18 @@ void expect_as_apart() {
       Pivots<Cuda> P = Pivots<Cuda>::in(notes.view(), failed.view());
       P.interchanges.rows = const_cast<std::int64_t*>(rows_there.data());
       for (const bool permutes : {false, true}) {
-        Matrix<T, Cuda> apart(n, count), together(n, count);
-        fill(q, std::numeric_limits<T>::quiet_NaN(), together.view());
+        Matrix<T, Cuda> apart(n, count), at_once(n, count);
+        fill(q, std::numeric_limits<T>::quiet_NaN(), at_once.view());
         const auto lower = first.of<T, Cuda>(L.view());
         auto upper = second.of<T, Cuda>(U.view());
         permutes ? permute_rows<T>(q, B.view(), apart.view(), P, false) : convert<T>(q, B.view(), apart.view());
         trsm_left(q, gemm, lower, apart.view());
         q.finish();
         trsm_left(q, gemm, upper, apart.view());
-        trsm_left(q, gemm, lower, B.view(), permutes ? &P : nullptr, together.view());
+        trsm_left(q, gemm, lower, B.view(), permutes ? &P : nullptr, at_once.view());
         upper.ready = true;
-        trsm_left(q, gemm, upper, together.view());
-        EXPECT_TRUE(same_bits(download(q, apart), download(q, together))) << n << ", " << count << ", " << permutes;
+        trsm_left(q, gemm, upper, at_once.view());
+        EXPECT_TRUE(same_bits(download(q, apart), download(q, at_once))) << n << ", " << count << ", " << permutes;
       }
     }
 }
