@@ -94,7 +94,7 @@ leaves() { # TEXT ROWS: what is said, and leaves a table that is solved
   table "$1" "$2"
   command=$(sed -En 's/.*(\? |; )((tail|cut|sed) .*) leaves .*/\2/p' <<<"$said" | sed 's/.*has none; //')
   eval "$command" >left.csv
-  holds "$command leaves no table of 2 rows and columns" [ "$(tr -s ';,\t' ' ' <left.csv | wc -lw | xargs)" = '2 4' ]
+  holds "$command leaves no table of 2 rows and columns" [ "$(grep -v '^#' left.csv | tr -s ';,\t' ' ' | wc -lw | xargs)" = '2 4' ]
 }
 leaves 'is it a header row of pandas? to_csv(..., index=False, header=False) has none' ',a,b\n0,4,1\n1,2,3\n'
 leaves "has none; tail -n +2 table.csv | cut -d';' -f2- leaves out header and index" ';nœud_0;nœud_1\n0;4;1\n1;2;3\n'
@@ -105,6 +105,9 @@ leaves "is it a header row? tail -n +2 table.csv | cut -d';' -f2- leaves header 
 also 'found "Nœud"'
 leaves 'is it a header row? tail -n +3 table.csv | cut -d, -f2- leaves header and index out' '# by hand\nid,x,y\n1,4,1\n2,2,3\n'
 leaves 'is it a header row? tail -n +2 table.csv leaves it out' '"a";"b"\n"4";"1"\n"2";"3"\n'
+leaves "sed -E '/" 'x,y\n"a,b",4,1\n# c,d\n"e",2,3\n'
+leaves "sed -E '/" '"a;b";4;1\n# c;d\n"e";2;3\n'
+leaves "sed -E '/" '"a\\tb"\t4\t1\n# c\td\ne\t2\t3\n'
 leaves 'does a name stand before each row? cut -d, -f2- table.csv leaves it out' 'x,4,1\ny,2,3\n'
 leaves "does a name stand before each row? sed -E 's/^[[:blank:]]*[^#[:blank:]]+//' table.csv leaves it out" 'x 4 1\ny 2 3\n'
 table 'table.csv:1:1: error: expected a number, found ""4""; numbers stand without quotes' '"4","1"\n"2","3"\n'

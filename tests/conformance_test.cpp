@@ -61,6 +61,7 @@ void expect_lost_step() {
   EXPECT_EQ(f.precision, P);
   EXPECT_EQ(f.at.k % 8, 5);
   EXPECT_TRUE(says(said_of(f), std::string("in ") + name_of(P)));
+  EXPECT_TRUE(says(said_of(f), "; with the last step of k it would be right"));
 }
 TEST(Conformance, finds_a_step_that_is_lost) {
   expect_lost_step<Precision::fp64>();
@@ -136,6 +137,7 @@ TEST(Conformance, finds_one_wrong_element) {
   EXPECT_NEAR(f.element.found - f.element.expected, 1, 1e-12);
   EXPECT_EQ(f.element.wrong, 1);
   EXPECT_EQ(f.element.of, f.at.m * f.at.n);
+  EXPECT_EQ(f.element.lost_step, -1);
 }
 
 TEST(Conformance, finds_what_differs_when_called_again) {

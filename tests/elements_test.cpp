@@ -109,16 +109,16 @@ class FactorsOf : public testing::Test {
   /// Solves with factors of A for few and for many right-hand sides.
   void expect_solves(Factors<T, Cpu>& factors, const Matrix<T>& A) {
     const std::int64_t n = A.rows();
-    const Dense<T> a = as_eigen(A.view());
+    const Wide<T> a = wide<T>(A.view());
     for (const Op op : ops) {
-      const Eigen::PartialPivLU<Dense<T>> reference(applied(op, a));
+      const Eigen::PartialPivLU<Wide<T>> reference(applied(op, a));
       for (const std::int64_t nrhs : {1, 20}) {
         SCOPED_TRACE(testing::Message() << "op " << int(op) << ", nrhs = " << nrhs);
         const Matrix<T> B = random_elements<T>(n, nrhs, 5);
         Matrix<T> X(n, nrhs);
         factors.apply(q, B.view(), X.view(), op);
         EXPECT_LT(hpl_residual<T>(op, A.view(), X.view(), B.view()), hpl_threshold);
-        const Dense<T> x = reference.solve(as_eigen(B.view())), difference = x - as_eigen(X.view());
+        const Wide<T> x = reference.solve(wide<T>(B.view())), difference = x - wide<T>(X.view());
         const double bound = 2 * double(n) * unit_roundoff_of(precision_of<T>) / double(reference.rcond());
         EXPECT_LE(double(difference.norm()), bound * double(x.norm()));
       }
@@ -360,7 +360,8 @@ TYPED_TEST(ProductsOf, integers_are_exact_by_each_backend_and_write_over_nan) {
           const Matrix<T> B = b == Op::none ? random_elements<T>(k, n, 2, true) : random_elements<T>(n, k, 2, true);
           Matrix<T> C = random_elements<T>(m, n, 3, true), over(m, n);
           as_eigen(over.view()).setConstant(T(nan));
-          const Dense<T> product = applied(a, Dense<T>(as_eigen(A.view()))) * applied(b, Dense<T>(as_eigen(B.view())));
+          const Dense<T> a_of_op = applied(a, Dense<T>(as_eigen(A.view()))),
+                         b_of_op = applied(b, Dense<T>(as_eigen(B.view()))), product = a_of_op.lazyProduct(b_of_op);
           const Dense<T> expected = as_eigen(C.view()) - product;
           gemm(this->q, T(-1), {A.view(), a}, {B.view(), b}, T(1), C.view());
           gemm(this->q, T(2), {A.view(), a}, {B.view(), b}, T(0), over.view());

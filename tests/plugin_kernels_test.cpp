@@ -204,7 +204,8 @@ TEST(PluginKernelCall, is_told_beside_the_product) {
   ASSERT_TRUE(fault);
   EXPECT_EQ(fault->called.of, 1);
   EXPECT_TRUE(says(said_of(*fault), "m = 9, n = 5, k = 3"));
-  EXPECT_TRUE(says(said_of(*fault), "the kernel itself got m = 8, n = 16, k = 8, op_a: none, op_b: none"));
+  EXPECT_TRUE(
+      says(said_of(*fault), "the kernel itself got m = 8, n = 16, k = 8, op_a: none, op_b: none, without alpha"));
 
   kernel.limits = LASOLVE_KERNEL_SQUARE;  // in calls of their own: that which made the element is told
   kernel.m_multiple = kernel.n_multiple = kernel.k_multiple = 8;

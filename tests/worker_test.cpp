@@ -71,7 +71,7 @@ TEST(Worker, tells_faults_with_all_their_bits) {
   fault.kind = bench::Fault::wrote_outside, fault.precision = Precision::bf16, fault.call = 3;
   fault.at.alpha = 0.1, fault.at.beta = -0.0, fault.at.spoil = bench::Spoil::infinity, fault.at.late = true;
   fault.ld[2] = 1ll << 40, fault.alignment[1] = 64, fault.only_concurrent = true;
-  fault.element = {-1, 7, std::nan(""), -std::numeric_limits<double>::infinity(), 5e-324, 2, 9};
+  fault.element = {-1, 7, std::nan(""), -std::numeric_limits<double>::infinity(), 5e-324, 2, 9, 4};
   fault.called.of = 4, fault.called.b_transposed = true, fault.called.alignment[2] = 256;
   const bench::Fault back = parsed<bench::Fault>(Json::parse(serialized(fault).dump()));
   EXPECT_EQ(serialized(back), serialized(fault));
@@ -79,6 +79,7 @@ TEST(Worker, tells_faults_with_all_their_bits) {
   EXPECT_TRUE(std::isnan(back.element.expected));
   EXPECT_TRUE(std::signbit(back.at.beta));
   EXPECT_EQ(back.element.bound, 5e-324);
+  EXPECT_EQ(back.element.lost_step, 4);
   EXPECT_EQ(back.called.alignment[2], 256);
 }
 

@@ -197,6 +197,7 @@ std::optional<Fault> Validation<P, Space>::call(const Case& c, int call) {
   if (!found) return {};
   Fault f = fault(Fault::wrong_element, c, call);
   f.element = *found;
+  f.element.lost_step = lost_step(expression(c), *found);
   f.called = KernelCalls::here().at(&C_.view().data()[found->i + found->j * C_.ld()]);
   return f;
 }

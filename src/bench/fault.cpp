@@ -41,6 +41,9 @@ std::string why_perhaps(const Fault& f) {
   if (f.has_read_c()) return "; C held NaN before the call: it reads C where beta is 0, or adds to C whatever beta is";
   if (f.at.meets_zeros && std::isnan(f.element.expected))
     return "; 0 times NaN and 0 times infinity are NaN: it leaves out steps with a zero";
+  if (f.element.lost_step >= 0)
+    return f.element.lost_step == f.at.k - 1 ? "; with the last step of k it would be right: a loop ends too early"
+                                             : "; with the first step of k it would be right: a loop begins too late";
   return "";
 }
 
@@ -98,10 +101,11 @@ std::string where_it_is_wrong(const Fault& f, const std::string& indent) {
   if (call.of == 0) return text;
   return text +
          fmt::format(
-             "{0}the kernel itself got m = {1}, n = {2}, k = {3}, op_a: {4}, op_b: {5}, alpha = {6}, beta = {7}\n"
-             "{0}and lda = {8}, ldb = {9}, ldc = {10}; its A, B and C at multiples of {11}, {12} and {13} bytes{14}\n",
-             indent, call.m, call.n, call.k, by_word(call.a_transposed), by_word(call.b_transposed), call.alpha,
-             call.beta, call.lda, call.ldb, call.ldc, call.alignment[0], call.alignment[1], call.alignment[2],
+             "{0}the kernel itself got m = {1}, n = {2}, k = {3}, op_a: {4}, op_b: {5}, {6}\n"
+             "{0}and lda = {7}, ldb = {8}, ldc = {9}; its A, B and C at multiples of {10}, {11} and {12} bytes{13}\n",
+             indent, call.m, call.n, call.k, by_word(call.a_transposed), by_word(call.b_transposed),
+             call.is_scaled ? fmt::format("alpha = {}, beta = {}", call.alpha, call.beta) : "without alpha and beta",
+             call.lda, call.ldb, call.ldc, call.alignment[0], call.alignment[1], call.alignment[2],
              call.of > 1 ? fmt::format("; one of {} calls", call.of) : "");
 }
 

@@ -178,6 +178,7 @@ struct WrongElement {
   std::int64_t i = 0, j = 0;
   double expected = 0, found = 0, bound = 0;  ///< bound: how far it may be off
   std::int64_t wrong = 0, of = 0;             ///< how many elements are wrong, of those that were looked at
+  std::int64_t lost_step = -1;  ///< with this step of k, the first or the last, it would be right; −1: with none
 };
 
 /// Counts wrong elements and keeps the first.
@@ -226,6 +227,17 @@ std::optional<WrongElement> wrong_bits(const Queue<Cpu>& q, const Expression<P>&
   const auto x = expected_column<double>(e, j);
   for (std::int64_t i = 0; i < e.m(); ++i) look(i, j, x[std::size_t(i)]);
   return wrongs.first();
+}
+
+/// Of k: the last or the first step, without which a sum is what was found; −1 where it is neither.
+template <Precision P>
+std::int64_t lost_step(const Expression<P>& e, const WrongElement& at) {
+  const auto lacks = [&](std::int64_t l) {
+    const double with = at.found + e.alpha * double(e.A(at.i, l)) * double(e.B(l, at.j));
+    return with != at.found && std::abs(with - at.expected) <= at.bound;
+  };
+  if (e.k() > 0 && lacks(e.k() - 1)) return e.k() - 1;
+  return e.k() > 1 && lacks(0) ? 0 : -1;
 }
 
 /// As ‖C − Cref‖ ≤ u·bound(e) asks, of which an element has its share, as all others have. `share` becomes the error as a

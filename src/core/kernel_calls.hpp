@@ -19,6 +19,7 @@ struct KernelCall {
   bool a_transposed = false, b_transposed = false;
   std::int64_t m = 0, n = 0, k = 0, lda = 0, ldb = 0, ldc = 0;
   double alpha = 0, beta = 0;
+  bool is_scaled = true;   ///< by alpha and beta; else the kernel does not look at them, as its record says
   bool c_was_nan = false;  ///< C was no number: the kernel is not to read it
   bool alone = false;      ///< no other is made beside it, as its record wants
   int alignment[3] = {};   ///< the power of two, up to 256, that divides the addresses of A, B and C

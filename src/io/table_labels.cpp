@@ -25,9 +25,12 @@ bool counts(std::int64_t count, Number number) {
   return true;
 }
 
-/// What leaves out the first field of each row. Comments between blanks stay.
-std::string filter_of_column(char separator) {
+/// What leaves out the first field of each of these rows, and leaves comments as they are.
+std::string filter_of_column(char separator, std::string_view rows) {
   if (separator == ' ') return "sed -E 's/^[[:blank:]]*[^#[:blank:]]+//'";
+  if (rows.find_first_of("\"#%") != rows.npos)
+    return fmt::format(R"(sed -E '/^[[:blank:]]*[#%]/!s/^("[^"]*"|[^{0}])*[{0}]//')",
+                       separator == '\t' ? "\\t" : std::string(1, separator));
   return separator == '\t' ? "cut -f2-" : fmt::format("cut -d{} -f2-", shell_quoted({separator}));
 }
 
@@ -44,7 +47,7 @@ std::string command_without(const Labels& labels, const InputFile& file, const L
   if (file.is_compressed()) filters.emplace_back("gzip -dc");
   if (labels.header)
     filters.push_back(fmt::format("tail -n +{}", 2 + std::count(file.begin(), layout.first_row, '\n')));
-  if (labels.index) filters.push_back(filter_of_column(layout.separator));
+  if (labels.index) filters.push_back(filter_of_column(layout.separator, {layout.first_row, file.end()}));
   filters.front().append(1, ' ').append(shell_word(path_of(file)));
   return fmt::format("{}", fmt::join(filters, " | "));
 }

@@ -204,6 +204,7 @@ class Adapter<Space>::Part {
                  C.ld(),
                  double(alpha),
                  double(beta),
+                 !has(LASOLVE_KERNEL_ASSIGNS) && !has(LASOLVE_KERNEL_ADDS),
                  c_is_nan,
                  has(LASOLVE_KERNEL_ONE_CALL),
                  {alignment_of(first.data()), alignment_of(second.data()), alignment_of(C.data())}},

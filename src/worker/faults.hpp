@@ -37,8 +37,8 @@ void each(F& f, T&... members) {
 }
 template <class F>
 void members(F& f, KernelCall& c) {
-  each(f, c.of, c.a_transposed, c.b_transposed, c.m, c.n, c.k, c.lda, c.ldb, c.ldc, c.alpha, c.beta, c.c_was_nan,
-       c.alone, c.alignment[0], c.alignment[1], c.alignment[2]);
+  each(f, c.of, c.a_transposed, c.b_transposed, c.m, c.n, c.k, c.lda, c.ldb, c.ldc, c.alpha, c.beta, c.is_scaled,
+       c.c_was_nan, c.alone, c.alignment[0], c.alignment[1], c.alignment[2]);
 }
 template <class F>
 void members(F& f, bench::Case& c) {
@@ -47,7 +47,7 @@ void members(F& f, bench::Case& c) {
 }
 template <class F>
 void members(F& f, bench::WrongElement& e) {
-  each(f, e.i, e.j, e.expected, e.found, e.bound, e.wrong, e.of);
+  each(f, e.i, e.j, e.expected, e.found, e.bound, e.wrong, e.of, e.lost_step);
 }
 template <class F>
 void members(F& f, bench::Grade& g) {
