@@ -139,8 +139,8 @@ engines::PartOfA part_of_A(engines::Engine& engine, const Collective& collective
 
 RightHandSides right_hand_sides(engines::Engine& engine, const Collective& collective, const Request& request,
                                 const BlockCyclic& A, std::vector<std::string>& notes) {
-  RightHandSides rhs;
-  if (request.rhs.empty()) return rhs;
+  RightHandSides sides;
+  if (request.rhs.empty()) return sides;
   Matrix<double> whole;
   collective.run_on_first([&] {
     require_no_generator(request.rhs);
@@ -149,20 +149,20 @@ RightHandSides right_hand_sides(engines::Engine& engine, const Collective& colle
                                                         .decimal_comma = request.decimal_comma,
                                                         .likely_array = "b"});
     notes.insert(notes.end(), file.notes.begin(), file.notes.end());
-    rhs.is_vector = file.is_vector;
+    sides.is_vector = file.is_vector;
     whole = right_hand_sides(request, std::move(file), A.rows.length, notes);
-    rhs.count = whole.cols();
+    sides.count = whole.cols();
   });
-  collective.share(rhs.count), collective.share(rhs.is_vector);
+  collective.share(sides.count), collective.share(sides.is_vector);
   const std::int64_t n = A.rows.length;
-  rhs.B.emplace(engines::layout_of(engine.ranks(), n, rhs.count, A.rows.block));
-  engines::for_strips(n, rhs.count, [&](std::int64_t first, std::int64_t count) {
+  sides.B.emplace(engines::layout_of(engine.ranks(), n, sides.count, A.rows.block));
+  engines::for_strips(n, sides.count, [&](std::int64_t first, std::int64_t count) {
     Matrix<double> strip(n, count, std::max<std::int64_t>(1, n));
     if (engine.ranks().rank == 0) copy_on_host<double>(whole.view().columns(first, count), strip.view());
     engine.broadcast(std::as_writable_bytes(std::span(strip.data(), std::size_t(n * count))), 0);
-    engines::keep_own(strip, first, *rhs.B);
+    engines::keep_own(strip, first, *sides.B);
   });
-  return rhs;
+  return sides;
 }
 
 }  // namespace lasolve::cli
