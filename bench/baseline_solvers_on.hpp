@@ -1,4 +1,4 @@
-// The solvers of others that can run here.
+// The baseline solvers that can run here.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-# Solvers of others, each loaded when it is first asked for.
+# Baseline solvers, each loaded when it is first asked for.
 sources_of(src/baseline_solvers baseline_solver_sources)
 add_library(lasolve_baseline_solvers STATIC ${baseline_solver_sources})
 target_include_directories(lasolve_baseline_solvers PUBLIC ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/src)

@@ -1,4 +1,4 @@
-// Whole solvers of others, which people would call instead: each is one file of this folder.
+// Baseline solvers: the solvers of other libraries, which people would call instead. One file each.
 #pragma once
 
 #include <memory>
@@ -15,6 +15,7 @@ namespace lasolve::baseline_solvers {
 template <class T, class Space>
 using Make = std::unique_ptr<Solver<T, Space>> (*)(Queue<Space>&, std::int64_t n, Method);
 
+/// A library that has a baseline solver.
 struct Library {
   std::string name;             ///< as --baseline-solvers says it
   std::string title;            ///< as its makers write it
@@ -50,7 +51,7 @@ struct Seconds {
   double factor, whole;
 };
 
-/// Solves a system of the host, or of the baseline solver's device; where there is no B it only factors A. The seconds are without copies of A
+/// Solves a system of the host, or of the library's device. Without B it only factors A. The seconds are without copies of A
 /// and B, and without those to a device and back. Throws MachineError where the baseline solver is not there, and std::runtime_error where A
 /// could not be factored. `threads` as of Queue<Cpu>.
 template <class T, class Space = Cpu>

@@ -1,4 +1,4 @@
-// What solvers of others have in common.
+// What baseline solvers have in common.
 #pragma once
 
 #include "core/cpu/copy_on_host.hpp"

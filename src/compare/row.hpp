@@ -38,7 +38,7 @@ struct Key {
 
 struct Row {
   Key key;
-  bool is_baseline_solver = false;   ///< a whole solver of others, of which only times are known
+  bool is_baseline_solver = false;   ///< the solver of another library, of which only times are known
   bool for_want_of_machine = false;  ///< it failed for memory or a device, not by its result
   std::string failure;               ///< why it is no result; empty: it passed
   /// Where others fail alike, or it was told before, so that a table has it in brief: in_validation, or what the matrix is, as an outcome.

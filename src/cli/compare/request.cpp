@@ -33,7 +33,7 @@ const Table<CompareRequest>& compare_table() {
         "the GEMM backends: a,b,c or all; speed-ups are over the first, which of all is naive; ./mine.c, ./mine.cpp, "
         "./mine.cu or ./libmine.so is a kernel of your own"),
       O("baseline-solvers", 0, "NAMES", nullptr, {"openblas", "eigen", "cusolver"},
-        "or a list of them: whole solvers of others beside ours, in fp64; those that cannot run here are left out")
+        "or a list of them: solvers of other libraries beside ours, in fp64; those that cannot run here are left out")
           .to(&R::baseline_solver_names)
           .was("--peers"),
       device_option<R>(),
