@@ -67,15 +67,13 @@ class PartOfA {
   template <class F>
   void for_columns(F f) const {
     if (!make_) return f(std::int64_t(0), kept_.view());
-    constexpr std::int64_t elements = 1 << 22;
-    const std::int64_t rows = layout_.rows.count(), cols = layout_.cols.count();
-    const std::int64_t width = std::max<std::int64_t>(1, elements / std::max<std::int64_t>(1, rows));
-    Matrix<double> some(rows, std::min(width, cols));
-    for (std::int64_t j = 0; j < cols; j += width) {
-      const auto columns = some.view().columns(0, std::min(width, cols - j));
+    Matrix<double> some;
+    for_strips(layout_.rows.count(), layout_.cols.count(), [&](std::int64_t j, std::int64_t count) {
+      if (j == 0) some = Matrix<double>(layout_.rows.count(), count);
+      const auto columns = some.view().columns(0, count);
       make_(j, columns);
       f(j, MatrixView<const double>(columns));
-    }
+    });
   }
 
  private:

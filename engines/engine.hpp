@@ -66,6 +66,11 @@ class Engine {
   virtual void use_threads(int) = 0;
   /// numbers[i] ← the sum over all ranks: the same bits on each.
   virtual void sum(std::span<double> numbers) = 0;
+  /// Returns when all are here.
+  void meet() {
+    double nothing = 0;
+    sum({&nothing, 1});
+  }
   /// numbers[i] ← the largest of all ranks.
   virtual void largest(std::span<double> numbers) = 0;
   /// What one rank has, all have.

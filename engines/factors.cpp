@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/stopwatch.hpp"
-#include "solvers/refine/residual.hpp"
 
 namespace lasolve::engines {
 
@@ -82,11 +81,10 @@ void Factors::make(Engine& engine, const PartOfA& A, Method method, Scales scale
       for (std::int64_t i = 0; i < columns.rows(); ++i)
         to(i, first + j) = !is_scaled ? T(columns(i, j)) : T(std::ldexp(columns(i, j), by(i, first + j)));
   });
-  double nothing = 0;
-  engine.sum({&nothing, 1});  // all are ready
+  engine.meet();
   const Stopwatch watch;
   made->factored = engine.factor(method, made->matrix.part());
-  engine.sum({&nothing, 1});
+  engine.meet();
   seconds_ = watch.seconds();
   outcome_ = made->factored->outcome();
   apply_ = [&engine, made, scales = std::move(scales)](Op op, Distributed<double>& X) {
@@ -94,12 +92,9 @@ void Factors::make(Engine& engine, const PartOfA& A, Method method, Scales scale
   };
 }
 
-Factors::Factors(Engine& engine, const PartOfA& A, Method method, Precision precision, long double norm,
-                 Scales scales) {
-  const bool has_size = norm > 0 && std::isfinite(norm), is_fp32 = precision == Precision::fp32;
-  if (!scales.any())
-    scales.exponent = is_fp32 ? (has_size ? -std::ilogb(norm) : 0) : exponent_of_subnormal<double>(norm);
-  is_fp32 ? make<float>(engine, A, method, std::move(scales)) : make<double>(engine, A, method, std::move(scales));
+Factors::Factors(Engine& engine, const PartOfA& A, const Recipe& by, Scales scales) {
+  by.is_coarse() ? make<float>(engine, A, by.method, std::move(scales))
+                 : make<double>(engine, A, by.method, std::move(scales));
 }
 
 }  // namespace lasolve::engines

@@ -5,15 +5,15 @@
 #include <memory>
 
 #include "engines/distributed.hpp"
+#include "solvers/recipe.hpp"
 #include "solvers/scales.hpp"
 
 namespace lasolve::engines {
 
 class Factors {
  public:
-  /// Of R A C for the powers of two that are given, or, where none are, of 2^e A with an e that takes A into the range of the precision.
-  /// `norm`: ‖A‖₁. All ranks call it, and the others.
-  Factors(Engine&, const PartOfA& A, Method, Precision, long double norm, Scales scales = {});
+  /// Of 2^e R A C. All ranks call it, and the others.
+  Factors(Engine&, const PartOfA& A, const Recipe&, Scales);
 
   Outcome outcome() const { return outcome_; }
   /// Of the factorization, on the clock of this rank, from where all ranks are ready to where all are done.

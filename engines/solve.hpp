@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engines/distributed.hpp"
+#include "solvers/driver/facts.hpp"
 
 namespace lasolve::engines {
 
@@ -15,10 +16,15 @@ struct System {
   Options options = {};
 };
 
-/// Bytes that an element of the factors takes.
-int bytes_of_an_element(const Options&);
+/// What engines can: the precisions of their factors, and what refines solutions. Their methods are those that an automatic one becomes.
+inline constexpr Precision precisions[] = {Precision::fp64, Precision::fp32};
+inline constexpr Refine refinements[] = {Refine::automatic, Refine::none, Refine::classical};
 
-/// X: n × nrhs, in blocks of the size of A's. The report is the same on all ranks but for times. All ranks call it.
-Report solve(const System&, Distributed<double>& X);
+/// That of the factors.
+Precision precision_of(const Options&);
+
+/// X: n × nrhs, in blocks of the size of A's. `start`: what is known, was noted and took time before. The report is the same on all ranks
+/// but for times. All ranks call it.
+Report solve(const System&, Distributed<double>& X, Facts start = {});
 
 }  // namespace lasolve::engines

@@ -87,13 +87,15 @@ void require_offered(const Options& options, const Problem& problem, const Means
   require(has_pivoting(options),
           "the method has no such pivoting: LU has partial and tournament; LU without interchanges is the method "
           "lu-nopivot");
+  require(means.has_gmres || options.refine != Refine::gmres, "refinement by GMRES is not offered here");
   require(has_schedule(method, options), "this schedule is not offered for this method");
   if (!r.by_coarse && !means.offers(r.precision.products))
     require(false, does_not_offer(means.backend, means.device, r.precision.products).c_str());
 }
 
-/// What is not done yet where no device has all of a matrix; null: nothing is asked for that is not.
-const char* not_done_in_parts(const Options& o, const Problem& problem, Schedule schedule) {
+/// What is not done yet where nobody has all of a matrix; null: nothing is asked for that is not.
+const char* not_done_in_parts(const Options& o, const Problem& problem, Executor by) {
+  const Schedule schedule = by == Executor::out_of_core ? Schedule::left_looking : Schedule::right_looking;
   if (problem.is_complex) return "systems are real";
   if (problem.handed_over) return "factors do not overwrite A";
   if (o.factorization == Method::lu_nopivot) return "the methods are LU and Cholesky";
@@ -102,17 +104,20 @@ const char* not_done_in_parts(const Options& o, const Problem& problem, Schedule
   if (o.triangle != Uplo::both) return "all of A is given, not a triangle";
   if (o.storage != Precision::automatic) return "factors are stored as they are computed";
   if (o.residual == Residual::extra) return "residuals are in the precision of A";
-  if (o.equilibrate == Wanted::on) return "rows and columns are not scaled";
-  return nullptr;
+  if (by != Executor::ranks) return o.equilibrate == Wanted::on ? "rows and columns are not scaled" : nullptr;
+  if (o.pivoting == Pivoting::tournament) return "pivoting is partial";
+  return o.bounds || o.history ? "errors have no bounds, and residuals no history" : nullptr;
 }
 
 /// It is said, not left out.
-void require_in_parts(const Options& o, const Problem& problem, bool several) {
-  const char* const what = not_done_in_parts(o, problem, several ? Schedule::right_looking : Schedule::left_looking);
+void require_in_parts(const Options& o, const Problem& problem, Executor by) {
+  const char* const what = not_done_in_parts(o, problem, by);
   if (!what) return;
   throw std::invalid_argument(
-      several ? fmt::format("lasolve: over several cards {}: name one device instead", what)
-              : fmt::format("lasolve: out of core {}: let the system have more of the device's memory", what));
+      by == Executor::ranks ? fmt::format("lasolve: over several processes {}", what)
+      : by == Executor::cards
+          ? fmt::format("lasolve: over several cards {}: name one device instead", what)
+          : fmt::format("lasolve: out of core {}: let the system have more of the device's memory", what));
 }
 
 /// Of two block columns and the slices that pass them, in the memory that there is. An eighth of it is for workspace.
@@ -145,19 +150,21 @@ void plan(Recipe& r, const Options& options, const Problem& problem, const Means
   if (out) r.out_of_core = slices_for(means.device_bytes, problem, computed_in(r.precision.storage));
   r.schedule = options.schedule != Schedule::automatic ? options.schedule
                : r.executor == Executor::cards ? Schedule::right_looking  // reads one block column of L at a time
+               : r.executor == Executor::ranks ? Schedule::right_looking  // ScaLAPACK's
                : out                           ? Schedule::left_looking   // writes each block column once
                : r.arrives                     ? Schedule::left_looking
                                                : method.default_schedule(t, r.quick_products);
   r.pivoting = pivoting_of(r.method, options);
   r.mirrors = options.triangle == Uplo::upper || (options.triangle == Uplo::lower && !method.is_symmetric);
   r.as_it_comes = r.arrives && r.schedule == Schedule::left_looking && !r.mirrors;  // rows come last
-  r.widths = r.executor == Executor::leaf ? Widths{.panel = std::max<std::int64_t>(1, problem.n)}
-                                          : method.widths(t, {.schedule = out ? Schedule::right_looking : r.schedule,
-                                                              .storage = computed_in(r.precision.storage),
-                                                              .n = out ? r.out_of_core.columns : problem.n,
-                                                              .columns = options.block_size,
-                                                              .arrives = r.as_it_comes,
-                                                              .queues = means.queues});
+  r.widths = r.executor == Executor::leaf    ? Widths{.panel = std::max<std::int64_t>(1, problem.n)}
+             : r.executor == Executor::ranks ? Widths{.panel = options.block_size}  // A is dealt out already
+                                             : method.widths(t, {.schedule = out ? Schedule::right_looking : r.schedule,
+                                                                 .storage = computed_in(r.precision.storage),
+                                                                 .n = out ? r.out_of_core.columns : problem.n,
+                                                                 .columns = options.block_size,
+                                                                 .arrives = r.as_it_comes,
+                                                                 .queues = means.queues});
 }
 
 /// Whether a leaf does all that is asked for.
@@ -178,7 +185,7 @@ bool is_dear(const Recipe& r, std::int64_t n) {
 Estimate when_estimated(const Recipe& r, const Options& o, std::int64_t n) {
   if (o.bounds) return Estimate::always;
   if (o.condition != Condition::automatic) return o.condition == Condition::on ? Estimate::always : Estimate::never;
-  if (r.refines() && r.is_coarse()) return Estimate::never;
+  if ((r.refines() && r.is_coarse()) || r.executor == Executor::ranks) return Estimate::never;  // no pivots are seen
   const bool waits_for_factors = r.executor == Executor::leaf || r.executor == Executor::out_of_core;
   return waits_for_factors || r.in_place || is_dear(r, n) ? Estimate::in_doubt : Estimate::always;
 }
@@ -216,7 +223,7 @@ double bytes_in_core(const Options& o, const Problem& problem) {
 
 bool goes_out_of_core(const Options& o, const Problem& problem, double device_bytes) {
   if (device_bytes <= 0 || problem.n == 0 || bytes_in_core(o, problem) <= device_bytes) return false;
-  return o.device_memory > 0 || !not_done_in_parts(o, problem, Schedule::left_looking);
+  return o.device_memory > 0 || !not_done_in_parts(o, problem, Executor::out_of_core);
 }
 
 CardList cards_of(const Options& o) {
@@ -234,9 +241,13 @@ static Recipe first_recipe(const Options& o, const Problem& problem, const Means
   if (o.tuning) require_sensible(*o.tuning);
   Recipe r;
   r.device = means.device, r.cards = means.cards;
-  const bool several = r.cards.count > 1, out = !several && goes_out_of_core(o, problem, means.device_bytes),
-             in_parts = several || out;
-  if (in_parts) require_in_parts(o, problem, several);
+  r.executor = means.is_shared                                    ? Executor::ranks
+               : r.cards.count > 1                                ? Executor::cards
+               : goes_out_of_core(o, problem, means.device_bytes) ? Executor::out_of_core
+               : goes_by_leaf(o, problem, means)                  ? Executor::leaf
+                                                                  : Executor::plan;
+  const bool in_parts = r.executor == Executor::cards || r.executor == Executor::out_of_core;
+  if (in_parts || means.is_shared) require_in_parts(o, problem, r.executor);
   require_reachable(o, problem);
   const bool coarse = is_faster_coarse(o, problem, means);
   r.precision = solve_precision(coarse ? Precision::fp32 : o.precision, o.storage, problem.element);
@@ -247,10 +258,6 @@ static Recipe first_recipe(const Options& o, const Problem& problem, const Means
   r.extra = o.residual == Residual::extra, r.history = o.history;
   require(!r.extra || o.refine != Refine::none, "residuals of a refinement are asked for, but none is to be made");
   r.refine = o.refine != Refine::automatic ? o.refine : r.is_coarse() || r.extra ? Refine::classical : Refine::none;
-  r.executor = several                           ? Executor::cards
-               : out                             ? Executor::out_of_core
-               : goes_by_leaf(o, problem, means) ? Executor::leaf
-                                                 : Executor::plan;
   r.finite = o.check && !o.allow_nonfinite;
   const bool picks = o.factorization == Method::automatic && has_schedule(Method::cholesky, o) &&
                      problem.glance != Method::lu && !problem.is_complex && !in_parts;
@@ -260,7 +267,7 @@ static Recipe first_recipe(const Options& o, const Problem& problem, const Means
           "factors in place of A leave nothing to refine with");
   r.check = o.check && !r.in_place;
   r.bounds = o.bounds && r.check;
-  r.gmres_follows = o.refine == Refine::automatic;
+  r.gmres_follows = o.refine == Refine::automatic && means.has_gmres;
   if (o.equilibrate == Wanted::on) r.scaled = Scaled::rows_and_columns;
   r.equilibrates_in_need = o.equilibrate == Wanted::automatic && !r.in_place && !in_parts;
   r.mends = r.check && o.refine == Refine::automatic && !r.refines();
@@ -292,6 +299,8 @@ Recipes resolve(const Options& o, const Problem& problem, const Means& means) {
   if (has_finer) {
     finer.precision = solve_precision(problem.element, Precision::automatic, problem.element);
     finer.by_coarse = finer.quick_products = false;
+    if (means.is_shared && o.refine == Refine::automatic)  // A may be made again for each residual
+      finer.refine = Refine::none, finer.mends = finer.check;
     finer.method = last_method, finer.condition = when_estimated(finer, o, problem.n);
   }
   const auto add = [&](Recipe r, Method method, bool is_first, bool by_tournament) {

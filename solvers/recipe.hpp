@@ -47,6 +47,8 @@ struct Means {
   bool fits_a_leaf = false;  ///< one leaf, which computes no product, holds the system
   bool queues = true;        ///< what the lanes of a plan do goes side by side
   double device_bytes = 0;   ///< that a system may take of the device's memory; 0: it fits
+  bool is_shared = false;    ///< several processes each have a part of A, and an engine
+  bool has_gmres = true;     ///< refinement may be by GMRES
 
   bool offers(Precision p) const { return (precisions >> unsigned(p) & 1u) != 0; }
 };
@@ -55,10 +57,11 @@ struct Means {
 inline bool is_coarse(const SolvePrecision& in) { return in.unit_roundoff() > unit_roundoff_of(in.residual); }
 
 enum class Executor : std::uint8_t {
-  plan,        ///< the tasks of a plan, on the queues of the device
-  leaf,        ///< all at once, without a plan
-  cards,       ///< the tasks of a plan, on the queues of several devices
-  out_of_core  ///< block column after block column, each by a plan, while the others are on the host
+  plan,         ///< the tasks of a plan, on the queues of the device
+  leaf,         ///< all at once, without a plan
+  cards,        ///< the tasks of a plan, on the queues of several devices
+  out_of_core,  ///< block column after block column, each by a plan, while the others are on the host
+  ranks         ///< by an engine of several processes: engines/
 };
 
 /// How a matrix that no device holds is cut: into block columns, of which two are on the device, and slices of these that pass them.

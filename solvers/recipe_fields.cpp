@@ -16,7 +16,8 @@ struct Names<Executor> {
   static constexpr Name<Executor> all[] = {{Executor::plan, "plan"},
                                            {Executor::leaf, "leaf"},
                                            {Executor::cards, "cards"},
-                                           {Executor::out_of_core, "out_of_core"}};
+                                           {Executor::out_of_core, "out_of_core"},
+                                           {Executor::ranks, "ranks"}};
 };
 template <>
 struct Names<Symmetry> {
@@ -79,7 +80,7 @@ constexpr RecipeField<Recipe> fields[] = {
     {"schedule", "the order of the steps", [](R r) { return word_of(r.schedule); }, "{}"},
     {"executor",
      "plan: tasks on the queues of the device; leaf: all at once; cards: tasks on several devices; out_of_core: block "
-     "columns from the host",
+     "columns from the host; ranks: by the engine of several processes",
      [](R r) { return word_of(r.executor); }, "by {}"},
     {"block_columns", "out of core, columns that are on the device at a time; else null",
      [](R r) { return count_unless(r.out_of_core.columns, 0); }, "block columns of {}"},

@@ -64,6 +64,8 @@ same one.txt several.txt
 ranks 4 0 'method      Cholesky in fp64' spd.mtx --block-size 8 --json report.json
 holds 'JSON lacks the engine' grep -q '"version": "ScaLAPACK [0-9.]* with ' report.json
 holds 'JSON lacks the block size' grep -q '"block_size": 8' report.json
+holds 'JSON lacks the recipe' grep -q '"executor": "ranks"' report.json
+holds 'JSON does not say that the first recipe was taken' grep -q '"recipe": 0' report.json
 printf '%%%%MatrixMarket matrix coordinate real symmetric\n3 3 4\n1 1 4\n2 2 4\n3 3 4\n3 1 1\n' >few.mtx
 printf '6\n4\n6\n' >b3.txt
 ranks 4 0 '' few.mtx -b b3.txt -q --block-size 1
@@ -86,6 +88,8 @@ ranks 2 4 'column 1' singular.mtx -o no.mtx --block-size 1
 once 'no solution was written'
 holds 'a solution of a singular system was written' [ ! -e no.mtx ]
 ranks 2 4 'order 2' indefinite.mtx -f cholesky --block-size 1
+ranks 2 0 'LU was used instead of Cholesky' indefinite.mtx --block-size 1 --json report.json
+holds 'JSON does not say that the second recipe was taken' grep -q '"recipe": 1' report.json
 ranks 2 5 'larger than the HPL check allows' growth:n=120 --refine none --block-size 8
 ranks 2 5 'no digit of the solution can be trusted' hilbert:n=100 --block-size 8 -q
 once 'no digit'

@@ -98,7 +98,7 @@ TEST_P(CoarseProducts, are_coarser_than_those_of_fp32) {
 TEST_P(CoarseProducts, that_stall_are_replaced_by_the_precision_of_A_with_a_note) {
   if (target().single) GTEST_SKIP() << "residuals in fp32 do not see more than such factors need";
   for (const bool uniform : {true, false}) {
-    if (uniform && !on_cuda() && in() != Precision::tf32) continue;  // which takes long
+    if (uniform && !on_cuda()) continue;  // which takes long
     SCOPED_TRACE(uniform ? "uniform" : "ill-conditioned");
     Options o = coarse();
     o.refine = Refine::classical;

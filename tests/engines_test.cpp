@@ -1,4 +1,5 @@
 // What drives engines, with one that has one rank.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -9,6 +10,9 @@
 #include "engines/solve.hpp"
 #include "io/generators.hpp"
 #include "lasolve/names.hpp"
+#include "solvers/devices/cpu/norms.hpp"
+#include "solvers/recipe_fields.hpp"
+#include "solvers/watch.hpp"
 
 namespace lasolve::test::engines_test {
 namespace {
@@ -26,6 +30,8 @@ class FactoredHere final : public engines::Factored<T> {
   Outcome outcome() const override { return factors_.report().outcome; }
   void solve(Op op, Part<T> X) override {
     const Matrix<T> B = copy_of(X.local);
+    Resolved its;  // the recipes of this solve are nobody's
+    const RecipeWatch watch({its});
     (void)factors_.solve(B, X.local, op);
     X.local(0, 0) *= T(1 + error_);
   }
@@ -54,20 +60,31 @@ class OneRank final : public engines::Engine {
   void broadcast(std::span<std::byte>, int) override {}
   std::vector<Bytes> exchanged(std::vector<Bytes> for_ranks) override { return for_ranks; }
   std::unique_ptr<engines::Factored<double>> factor(Method method, Part<double> A) override {
-    return std::make_unique<FactoredHere<double>>(method, A, error);
+    return factored(method, A, error);
   }
   std::unique_ptr<engines::Factored<float>> factor(Method method, Part<float> A) override {
-    return std::make_unique<FactoredHere<float>>(method, A, error_in_fp32);
+    return factored(method, A, error_in_fp32);
+  }
+
+ private:
+  template <class T>
+  static std::unique_ptr<engines::Factored<T>> factored(Method method, Part<T> A, double error) {
+    Resolved its;
+    const RecipeWatch watch({its});
+    return std::make_unique<FactoredHere<T>>(method, A, error);
   }
 };
 
-Report solved(OneRank& engine, const std::string& generator, const Options& options, Op op = Op::none) {
+Report solved(OneRank& engine, const std::string& generator, const Options& options, Op op = Op::none,
+              int exponent = 0) {
   const io::Generator its(generator);
   const auto n = its.n();
   Queue<Cpu> q(1);
   const BlockCyclic square = layout_of(engine.ranks(), n, n, 16);
-  const engines::PartOfA A(
-      square, [&](std::int64_t first, MatrixView<double> columns) { io::generate(q, its, columns, first); });
+  const engines::PartOfA A(square, [&](std::int64_t first, MatrixView<double> columns) {
+    io::generate(q, its, columns, first);
+    scale<double>(q, exponent, columns, columns);
+  });
   Distributed<double> X(layout_of(engine.ranks(), n, 1, 16));
   return engines::solve({engine, A, op, nullptr, options}, X);
 }
@@ -159,6 +176,36 @@ TEST(Engines, FactorInFp32AndRefine) {
   falls_back("randsvd:n=80,kappa=1e11");
   engine.error_in_fp32 = 10;
   falls_back("uniform:n=80");
+}
+
+/// By the way from recipe to recipe, with the reason of each step as text has it.
+std::string way(OneRank& engine, const std::string& generator, const Options& options, int exponent = 0) {
+  Resolved decided;
+  const RecipeWatch watch({decided});
+  const Report report = solved(engine, generator, options, Op::none, exponent);
+  std::string text = report.outcome.name() + ":";
+  const Recipe* at = nullptr;
+  for (const Recipe& r : decided.recipes)
+    if (r.number == decided.taken->number) at = &r;
+  EXPECT_EQ(at->method, report.method);
+  EXPECT_EQ(at->precision.name, report.precision);
+  EXPECT_EQ(at->executor, Executor::ranks);
+  EXPECT_EQ(decided.taken->refine, report.refine);
+  EXPECT_EQ(at->block_size(), report.block_size);
+  for (const Before& before : those_before(decided.recipes, *at))
+    text += fmt::format(" {} {}", before.number, before.reason);
+  return text;
+}
+
+TEST(Engines, TakeRecipesAndSayWhich) {
+  OneRank engine;
+  EXPECT_EQ(way(engine, "spd:n=80", {}), "solved:");
+  EXPECT_EQ(way(engine, "growth:n=56", {}), "solved:") << "refined, with the same factors";
+  EXPECT_EQ(way(engine, "hilbert:n=80", {.condition = true}), "ill_conditioned: 0 not_positive_definite");
+  EXPECT_EQ(way(engine, "randsvd:n=80,kappa=1e11", {.precision = Precision::fp32}), "solved: 0 too_coarse");
+  EXPECT_EQ(way(engine, "uniform:n=80", {}, -1040), "solved: 0 too_small");
+  engine.error = 10;
+  EXPECT_EQ(way(engine, "graded:n=80,bits=30", {}), "inaccurate: 0 badly_scaled 1 badly_scaled");
 }
 
 TEST(Engines, ReachAnAccuracyOrSaySo) {

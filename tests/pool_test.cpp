@@ -103,7 +103,7 @@ TEST(Pool, gives_every_backend_to_several_callers_at_once) {
         callers.emplace_back([&] {
           Queue<Cpu> q(2);
           Matrix<double> C(96, 96);
-          for (int i = 0; i < 200; ++i) {
+          for (int i = 0; i < 60; ++i) {
             (*backend)(q, 1.0, A.view(), B.view(), 0.0, C.view());
             wrong += std::memcmp(C.data(), expected.data(), C.bytes()) != 0;
           }

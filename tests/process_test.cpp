@@ -116,7 +116,7 @@ TEST(Process, forks_children_that_solve_with_a_factorization_that_is_in_use) {
 
 TEST(Process, ends_while_threads_solve_and_solves_while_it_ends) {
   for (const auto* backend : backends_here())
-    for (int i = 0; i < 5; ++i)
+    for (int i = 0; i < 3; ++i)
       EXPECT_TRUE(child_does([&]() -> bool {
         static const Busy* busy = nullptr;
         static const char* gemm = backend->name;

@@ -11,6 +11,7 @@
 #include "core/cpu/limits.hpp"
 #include "core/range.hpp"
 #include "engines/load.hpp"
+#include "engines/solve.hpp"
 #include "io/file_format.hpp"
 #include "io/generators.hpp"
 #include "solvers/method.hpp"
@@ -250,15 +251,14 @@ void complete_for_engine(Request& r, const Given& given) {
       throw UsageError(fmt::format("--engine {} does not take --{}", r.engine, option.name));
   const auto takes = [&](const char* option, const auto& values, auto value) {
     if (contains(values, value)) return;
+    const std::vector all(std::begin(values), std::end(values));
     throw UsageError(fmt::format("--engine {} takes --{} {}, not {}", r.engine, option,
-                                 fmt::join(words_of(values), " or "), name_of(value)));
+                                 fmt::join(words_of(all), " or "), name_of(value)));
   };
-  const std::vector<Precision> precisions = {Precision::fp64, Precision::fp32};
-  const std::vector<Refine> refinements = {Refine::automatic, Refine::none, Refine::classical};
   std::vector<Method> methods(std::begin(automatic_methods), std::end(automatic_methods));
   methods.push_back(Method::automatic);
-  takes("precision", precisions, r.options.precision);
-  takes("refine", refinements, r.options.refine);
+  takes("precision", engines::precisions, r.options.precision);
+  takes("refine", engines::refinements, r.options.refine);
   takes("factorization", methods, r.options.factorization);
   r.backends = {r.engine};
 }

@@ -12,6 +12,7 @@
 #include <memory>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "cli/answer.hpp"
@@ -24,6 +25,7 @@
 #include "engines/load.hpp"
 #include "engines/solve.hpp"
 #include "plugin/program.hpp"
+#include "solvers/watch.hpp"
 
 namespace lasolve::cli {
 
@@ -63,20 +65,18 @@ int solve_on(engines::Engine& engine, Request request) {
   request.options.threads = threads_for(ranks, request.options.threads);
   engine.use_threads(request.options.threads);
   collective.run_on_first([&] { require_outputs_writable(request); });
-  std::vector<std::string> notes;
+  Facts facts{.gemm = request.engine};
   const Stopwatch reading;
   std::unique_ptr<const engines::PartOfA> A;
-  collective.run([&] { A = std::make_unique<engines::PartOfA>(part_of_A(engine, collective, request, notes)); });
-  const RightHandSides sides = right_hand_sides(engine, collective, request, A->layout(), notes);
-  const double read_seconds = reading.seconds();
+  collective.run([&] { A = std::make_unique<engines::PartOfA>(part_of_A(engine, collective, request, facts.notes)); });
+  const RightHandSides sides = right_hand_sides(engine, collective, request, A->layout(), facts.notes);
+  facts.times.phases.seconds_of(Phase::read) = reading.seconds();
 
   engines::Distributed<double> X(engines::layout_of(ranks, A->n(), sides.count, A->layout().rows.block));
   const engines::System system{engine, *A, request.op, sides.B ? &*sides.B : nullptr, request.options};
   Measured measured;
-  Report& report = measured.report = engines::solve(system, X);
-  report.phases.seconds_of(Phase::read) = read_seconds;
-  report.gemm = request.engine;
-  report.notes.insert(report.notes.begin(), notes.begin(), notes.end());
+  const RecipeWatch recipes({measured.decided.emplace()});
+  const Report& report = measured.report = engines::solve(system, X, std::move(facts));
   measured.least_factor_seconds = measured.most_factor_seconds = report.factor_seconds;
   measured.factor_seconds = {report.factor_seconds};
   measured.engine = {request.engine, engine.version(), ranks.count, ranks.grid_rows, ranks.grid_cols};

@@ -16,8 +16,6 @@ namespace lasolve::cli {
 
 namespace {
 
-using engines::Ranks;
-
 /// Of blocks in which libraries do well: ScaLAPACK's panels are that wide, and products have that k.
 constexpr std::int64_t default_block = 64;
 
@@ -48,20 +46,43 @@ void generate_part(Queue<Cpu>& q, const io::Generator& generator, const BlockCyc
   }
 }
 
-/// Sizes, and where they are given.
-using LayoutFor = std::function<BlockCyclic(std::int64_t rows, std::int64_t cols, const std::string& place)>;
+/// How A is dealt out, where that goes.
+BlockCyclic layout_of_A(const engines::Engine& engine, const Request& request, std::int64_t rows, std::int64_t cols,
+                        const std::string& place) {
+  const engines::Ranks ranks = engine.ranks();
+  const std::int64_t most = engine.most_elements();
+  require_square(request, place, rows, cols);
+  const std::int64_t block = request.options.block_size > 0 ? request.options.block_size : default_block;
+  if (rows > most || block > most)
+    throw MachineError(fmt::format("{} counts rows up to {}, and the matrix has {}", request.engine, most, rows));
+  const BlockCyclic layout = engines::layout_of(ranks, rows, cols, block);
+  if (const std::int64_t elements = largest_part(layout); elements > most)
+    throw MachineError(fmt::format(
+        "with {} rank{} a part of the {} x {} matrix has {} elements, and {} counts up to {}: {} ranks would do",
+        ranks.count, ranks.count == 1 ? "" : "s", rows, cols, elements, request.engine, most,
+        ranks_that_would_do(rows, block, most)));
+  const double bytes = double(layout.rows.count_of(0)) * double(layout.cols.count_of(0)) *
+                       ((request.in_place ? 0 : sizeof(double)) + bytes_of(engines::precision_of(request.options)));
+  const auto free = double(Memory<Cpu>::available());
+  if (bytes * ranks.on_this_machine > free)
+    throw MachineError(
+        fmt::format("the parts of the {} x {} matrix{} take {} on each machine with {} ranks, and {} are free", rows,
+                    cols, request.in_place ? "" : " and of its factors", in_bytes(bytes * ranks.on_this_machine),
+                    ranks.on_this_machine, in_bytes(free)));
+  return layout;
+}
 
 /// The ranks, where they read A.
 class Readers final : public io::Sharing {
  public:
-  Readers(engines::Engine& engine, const Collective& collective, LayoutFor layout_for)
-      : engine_(engine), collective_(collective), layout_for_(std::move(layout_for)) {}
+  Readers(engines::Engine& engine, const Collective& collective, const Request& request)
+      : engine_(engine), collective_(collective), request_(request) {}
 
   const BlockCyclic& layout() const { return layout_; }
   int rank() const override { return engine_.ranks().rank; }
   int count() const override { return engine_.ranks().count; }
   BlockCyclic part(std::int64_t rows, std::int64_t cols, const std::string& place) override {
-    layout_ = layout_for_(rows, cols, place);
+    layout_ = layout_of_A(engine_, request_, rows, cols, place);
     meet();
     if (const std::string found = difference(rows, "rows"); !found.empty())
       throw io::InputError(fmt::format("{}: error: expected one matrix on all machines, found {}", place, found));
@@ -76,14 +97,14 @@ class Readers final : public io::Sharing {
  private:
   engines::Engine& engine_;
   const Collective& collective_;
-  LayoutFor layout_for_;
+  const Request& request_;
   BlockCyclic layout_;
 };
 
-engines::PartOfA generated(const Request& request, const LayoutFor& layout_for) {
+engines::PartOfA generated(engines::Engine& engine, const Request& request) {
   const auto generator = std::make_shared<io::Generator>(request.matrix);
   const auto q = std::make_shared<Queue<Cpu>>(request.options.threads);
-  const BlockCyclic layout = layout_for(generator->n(), generator->n(), request.matrix);
+  const BlockCyclic layout = layout_of_A(engine, request, generator->n(), generator->n(), request.matrix);
   const auto make = [=](std::int64_t first, MatrixView<double> columns) {
     generate_part(*q, *generator, layout, first, columns);
   };
@@ -95,39 +116,13 @@ engines::PartOfA generated(const Request& request, const LayoutFor& layout_for) 
 
 }  // namespace
 
-BlockCyclic layout_of_A(const Ranks& ranks, std::int64_t most, const Request& request, std::int64_t rows,
-                        std::int64_t cols, const std::string& place) {
-  require_square(request, place, rows, cols);
-  const std::int64_t block = request.options.block_size > 0 ? request.options.block_size : default_block;
-  if (rows > most || block > most)
-    throw MachineError(fmt::format("{} counts rows up to {}, and the matrix has {}", request.engine, most, rows));
-  const BlockCyclic layout = engines::layout_of(ranks, rows, cols, block);
-  if (const std::int64_t elements = largest_part(layout); elements > most)
-    throw MachineError(fmt::format(
-        "with {} rank{} a part of the {} x {} matrix has {} elements, and {} counts up to {}: {} ranks would do",
-        ranks.count, ranks.count == 1 ? "" : "s", rows, cols, elements, request.engine, most,
-        ranks_that_would_do(rows, block, most)));
-  const double bytes = double(layout.rows.count_of(0)) * double(layout.cols.count_of(0)) *
-                       ((request.in_place ? 0 : sizeof(double)) + engines::bytes_of_an_element(request.options));
-  const auto free = double(Memory<Cpu>::available());
-  if (bytes * ranks.on_this_machine > free)
-    throw MachineError(
-        fmt::format("the parts of the {} x {} matrix{} take {} on each machine with {} ranks, and {} are free", rows,
-                    cols, request.in_place ? "" : " and of its factors", in_bytes(bytes * ranks.on_this_machine),
-                    ranks.on_this_machine, in_bytes(free)));
-  return layout;
-}
-
 engines::PartOfA part_of_A(engines::Engine& engine, const Collective& collective, const Request& request,
                            std::vector<std::string>& notes) {
-  const LayoutFor layout_for = [&](std::int64_t rows, std::int64_t cols, const std::string& place) {
-    return layout_of_A(engine.ranks(), engine.most_elements(), request, rows, cols, place);
-  };
-  if (is_generated(request.matrix)) return generated(request, layout_for);
+  if (is_generated(request.matrix)) return generated(engine, request);
   if (request.in_place) refuse_in_place();
   if (request.matrix == "-" || request.matrix.starts_with("-:"))
     throw UsageError("with --engine each rank reads its part of A, and standard input has one reader: give a file");
-  Readers readers(engine, collective, layout_for);
+  Readers readers(engine, collective, request);
   io::MatrixFile file = io::read_matrix(request.matrix, {.threads = Queue<Cpu>(request.options.threads).threads(),
                                                          .allow_nonfinite = request.options.allow_nonfinite,
                                                          .sharing = &readers});

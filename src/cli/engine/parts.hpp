@@ -17,12 +17,8 @@ struct RightHandSides {
   bool is_vector = false;
 };
 
-/// How A is dealt out. Throws MachineError where a part is too large for the engine, with a number of ranks that would do, and where
-/// memory is short; io::InputError where A is not square.
-BlockCyclic layout_of_A(const engines::Ranks&, std::int64_t most_elements, const Request&, std::int64_t rows,
-                        std::int64_t cols, const std::string& place);
-
-/// Of this rank; in what all ranks run together.
+/// A of this rank; in what all ranks run together. Throws MachineError where a part is too large for the engine, with a number of ranks
+/// that would do, and where memory is short; io::InputError where A is not square.
 engines::PartOfA part_of_A(engines::Engine&, const Collective&, const Request&, std::vector<std::string>& notes);
 /// Rank 0 reads them, and the others get their parts of it.
 RightHandSides right_hand_sides(engines::Engine&, const Collective&, const Request&, const BlockCyclic& A,
