@@ -41,9 +41,9 @@ extern "C" void crashed(int signal, siginfo_t* about, void*) {
   char line[1024];  // memory may be spoilt; as members() in faults.hpp has them
   const auto end = fmt::format_to_n(
       line, sizeof line,
-      "{{\"crashed\":[{:d},{:d},{:d},{},{},{},{},{},{},\"{}\",\"{}\",{:d},{:d},{},{},{}],\"misaligned\":{:d}}}\n", c.of,
-      c.a_transposed, c.b_transposed, c.m, c.n, c.k, c.lda, c.ldb, c.ldc, c.alpha, c.beta, c.c_was_nan, c.alone,
-      c.alignment[0], c.alignment[1], c.alignment[2], misaligned);
+      "{{\"crashed\":[{:d},{:d},{:d},{},{},{},{},{},{},\"{}\",\"{}\",{:d},{:d},{:d},{},{},{}],\"misaligned\":{:d}}}\n",
+      c.of, c.a_transposed, c.b_transposed, c.m, c.n, c.k, c.lda, c.ldb, c.ldc, c.alpha, c.beta, c.is_scaled,
+      c.c_was_nan, c.alone, c.alignment[0], c.alignment[1], c.alignment[2], misaligned);
   tell_parent({line, end.size});
 }
 
