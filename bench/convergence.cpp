@@ -25,12 +25,12 @@ struct System {
 /// ‖x − x*‖∞ / ‖x*‖∞.
 Json forward_error(const System& system, const Matrix<double>& X) {
   if (!system.truth) return nullptr;
-  double most = 0, apart = 0;
+  double most = 0, difference = 0;
   for (std::int64_t i = 0; i < X.rows(); ++i) {
     const double x = (*system.truth)(i, 0);
-    most = std::max(most, std::abs(x)), apart = std::max(apart, std::abs(x - X(i, 0)));
+    most = std::max(most, std::abs(x)), difference = std::max(difference, std::abs(x - X(i, 0)));
   }
-  return apart / most;
+  return difference / most;
 }
 
 template <class T>

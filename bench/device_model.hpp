@@ -49,7 +49,7 @@ inline Comparison session_of(const DeviceModel& device, std::mt19937_64& random,
 /// Of verdicts on pairs of sessions, in per cent.
 struct VerdictShares {
   double wrong = 0;         ///< FASTER or SLOWER without a change
-  double told = 0;          ///< SAME, and not UNKNOWN, without a change
+  double decided = 0;       ///< SAME, and not UNKNOWN, without a change
   double found = 0;         ///< SLOWER where the backend is by 3 %, and nothing else
   double missed = 0;        ///< SAME, and not UNKNOWN, then
   double wrong_beside = 0;  ///< FASTER or SLOWER of the others then
@@ -76,7 +76,7 @@ inline VerdictShares shares_of_verdicts(const DeviceModel& device, int pairs, in
     for (std::size_t b = 0; b < rows; ++b) {
       const bench::Change without = of(same, b);
       shares.wrong += of_all * !is_same(without);
-      shares.told += of_all * (is_same(without) && tells(without));
+      shares.decided += of_all * (is_same(without) && tells(without));
       shares.solver += of_all * is_slower(of(solver, b));
       if (b > 0) shares.wrong_beside += of_others * !is_same(of(planted, b));
     }

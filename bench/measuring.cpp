@@ -69,7 +69,7 @@ class System {
       const Stopwatch watch;
       const double before = processor_seconds();
       Factorization<double> factors(MatrixView<const double, Space>(A_.view()), options);
-      const Report report = together(factors.report(), factors.solve(B_.view(), X_.view()));
+      const Report report = combined(factors.report(), factors.solve(B_.view(), X_.view()));
       times.processor = processor_seconds() - before, times.wall = watch.seconds();
       return report;
     };

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Whole calls from Python on a CUDA device: lasolve.solve beside torch.linalg.solve and cupy.linalg.solve, for Cholesky beside
-torch's cholesky and cholesky_solve. Columns of `peers --whole-call` are those of the C++ library.
+torch's cholesky and cholesky_solve. Columns of `baseline_solvers --whole-call` are those of the C++ library.
 
     bench/python_calls.py [--n 256,1024] [--nrhs 1] [--from-host] [--rounds 5]
 

@@ -4,7 +4,7 @@
 //
 // On the CPU beside LAPACK's dgesv, or dpotrf and dpotrs (OpenBLAS, on one thread, given a copy of A, which they overwrite; LAPACKE's look for NaN
 // first).
-// On CUDA the whole calls of `peers --whole-call`, from device memory to device memory, beside cuSOLVER.
+// On CUDA the whole calls of `baseline_solvers --whole-call`, from device memory to device memory, beside cuSOLVER.
 //
 // Bare means that method and backend are named, and nothing is checked. Each contestant makes all of its calls for a size in many
 // rounds, in turns; medians of the rounds are printed, and the least and the most.
@@ -19,13 +19,13 @@
 #include <utility>
 #include <vector>
 
+#include "baseline_solvers/baseline_solvers.hpp"
 #include "bench/product.hpp"
 #include "bench/program.hpp"
 #include "bench/turns.hpp"
 #include "bench/whole_call.hpp"
 #include "core/stopwatch.hpp"
 #include "lasolve/lasolve.hpp"
-#include "peers/peers.hpp"
 
 namespace lasolve::bench {
 
@@ -51,7 +51,7 @@ struct SmallSystem {
     }
   }
   MatrixView<const double> matrix() const { return {A.data(), n, n, n}; }
-  MatrixView<const double> sides() const { return {B.data(), n, nrhs, n}; }
+  MatrixView<const double> rhs() const { return {B.data(), n, nrhs, n}; }
   MatrixView<double> solution() { return {X.data(), n, nrhs, n}; }
 };
 
@@ -80,33 +80,33 @@ void require_solved(const Report& report) { require(report.outcome.ok(), "a syst
 Caller factor_and_solve(const std::string& how, const Options& options) {
   return {"Factorization + solve, " + how, [options](SmallSystem& s) {
             Factorization<double> factors(s.matrix(), options);
-            require_solved(factors.solve(s.sides(), s.solution()));
+            require_solved(factors.solve(s.rhs(), s.solution()));
           }};
 }
 Caller solve_at_once(const std::string& how, const Options& options) {
   return {"solve(), " + how,
-          [options](SmallSystem& s) { require_solved(solve(s.matrix(), s.sides(), s.solution(), options)); }};
+          [options](SmallSystem& s) { require_solved(solve(s.matrix(), s.rhs(), s.solution(), options)); }};
 }
 
 /// The right-hand sides of a factorization that is there.
 Caller with_factors_of(SmallSystem& system) {
   const auto factors = std::make_shared<Factorization<double>>(system.matrix(), defaults());
-  return {"factored before, defaults", [factors](SmallSystem& s) { (void)factors->solve(s.sides(), s.solution()); }};
+  return {"factored before, defaults", [factors](SmallSystem& s) { (void)factors->solve(s.rhs(), s.solution()); }};
 }
 
 /// Of OpenBLAS, on one thread; nothing where it cannot run. Views are made beforehand, as LAPACK is given pointers.
 std::optional<Caller> of_lapack(SmallSystem& system) {
   struct Kept {
     Queue<Cpu> q{1};
-    std::unique_ptr<peers::Solver<double, Cpu>> solver;
+    std::unique_ptr<baseline_solvers::Solver<double, Cpu>> solver;
     MatrixView<const double> A, B;
     MatrixView<double> factors, X;
   };
-  static const peers::Peer openblas = peers::openblas();
-  if (!peers::why_unavailable(openblas).empty()) return {};
+  static const baseline_solvers::Library openblas = baseline_solvers::openblas();
+  if (!baseline_solvers::why_unavailable(openblas).empty()) return {};
   const auto kept = std::make_shared<Kept>();
   kept->solver = openblas.solver<double>(kept->q, system.n, system.method);
-  kept->A = system.matrix(), kept->B = system.sides();
+  kept->A = system.matrix(), kept->B = system.rhs();
   kept->factors = kept->solver->matrix(), kept->X = system.solution();
   return Caller{system.method == Method::lu ? "LAPACK's dgesv" : "LAPACK's dpotrf and dpotrs", [kept](SmallSystem&) {
                   const auto& [q, solver, A, B, factors, X] = *kept;

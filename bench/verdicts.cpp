@@ -41,7 +41,7 @@ void print_devices(int pairs) {
     for (const auto& [name, device] : devices) {
       const auto s = lasolve::compare::shares_of_verdicts(device, pairs, sessions);
       fmt::print("{:<54}  {:>12.2f} %  {:>12.2f} %  {:>12.2f} %  {:>12.2f} %  {:>12.2f} %  {:>12.2f} %\n", name,
-                 s.wrong, s.told, s.found, s.missed, s.wrong_beside, s.solver);
+                 s.wrong, s.decided, s.found, s.missed, s.wrong_beside, s.solver);
     }
 }
 

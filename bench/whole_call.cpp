@@ -9,7 +9,7 @@
 #include <memory>
 #include <random>
 
-#include "bench/peers_on.hpp"
+#include "bench/baseline_solvers_on.hpp"
 #include "bench/product.hpp"
 #include "bench/turns.hpp"
 #include "core/cpu/eigen.hpp"
@@ -28,8 +28,8 @@ using Json = nlohmann::ordered_json;
 template <class T>
 struct System {
   Method method;
-  peers::System<T, Cuda> there;
-  peers::System<T> here;
+  baseline_solvers::System<T, Cuda> there;
+  baseline_solvers::System<T> here;
   bool from_host;    ///< begins and ends on the host
   bool is_factored;  ///< beforehand
 };
@@ -72,22 +72,22 @@ static void copy_plainly(Queue<Cuda>& q, MatrixView<const T, From> from, MatrixV
 
 /// A and B are copied in each call: both libraries leave them as they were.
 template <class T>
-static Begin<T> call_of(const peers::Peer& peer) {
-  return [&peer](const System<T>& s) -> std::function<void()> {
+static Begin<T> call_of(const baseline_solvers::Library& library) {
+  return [&library](const System<T>& s) -> std::function<void()> {
     static Queue<Cuda> made_once(0);
     Queue<Cuda>& q = made_once;
-    const std::shared_ptr<peers::Solver<T, Cuda>> solver = peer.solver<T>(q, s.here.A.rows(), s.method);
+    const std::shared_ptr<baseline_solvers::Solver<T, Cuda>> solver = library.solver<T>(q, s.here.A.rows(), s.method);
     const auto factor = [=, &q] {
       s.from_host ? copy_plainly<T>(q, s.here.A, solver->matrix()) : solver->copy(s.there.A, solver->matrix());
       solver->factor();
     };
     if (s.is_factored) factor();
-    return [=, &peer, &q] {
+    return [=, &library, &q] {
       if (!s.is_factored) factor();
       s.from_host ? copy_plainly<T>(q, s.here.B, s.there.X) : solver->copy(s.there.B, s.there.X);
       solver->solve(s.there.X);
       if (s.from_host) copy_plainly<T>(q, MatrixView<const T, Cuda>(s.there.X), s.here.X);
-      require(solver->finish(), (peer.title + " could not solve the system").c_str());
+      require(solver->finish(), (library.title + " could not solve the system").c_str());
     };
   };
 }
@@ -122,7 +122,7 @@ static Matrix<T> matrix_for(Method method, std::int64_t n) {
 }
 
 template <class T>
-static Matrix<T> random_sides(std::int64_t n, std::int64_t nrhs) {
+static Matrix<T> random_rhs(std::int64_t n, std::int64_t nrhs) {
   std::mt19937_64 bits(1);
   Matrix<T> B(n, nrhs);
   for (std::int64_t j = 0; j < nrhs; ++j)
@@ -149,7 +149,7 @@ static void require_right(const std::string& name, const System<T>& s) {
     copy<T>(q, MatrixView<const T, Cuda>(s.there.X.columns(last, 1)), X.columns(last, 1));
     q.finish();
   }
-  const double error = peers::backward_error<T>({A, B.columns(last, 1), X.columns(last, 1)});
+  const double error = baseline_solvers::backward_error<T>({A, B.columns(last, 1), X.columns(last, 1)});
   const double scaled = error / (unit_roundoff_of(precision_of<T>) * double(A.rows()));
   require(scaled < hpl_threshold, (name + ": the solution is not accurate").c_str());
 }
@@ -172,9 +172,9 @@ static void compete(const WholeCalls& wanted, Method method, std::int64_t n, Jso
   std::vector<WholeCall<T>> all{
       {fmt::format("lasolve {}, bare", wanted.backend), ours<T>(bare(method, wanted.backend))},
       {"lasolve, defaults", ours<T>(on_cuda())}};
-  for (const auto* peer : peers_on(Device::cuda)) all.push_back({peer->title, call_of<T>(*peer)});
-  for (const std::int64_t nrhs : wanted.sides) {
-    const Matrix<T> B = random_sides<T>(n, nrhs);
+  for (const auto* library : baseline_solvers_on(Device::cuda)) all.push_back({library->title, call_of<T>(*library)});
+  for (const std::int64_t nrhs : wanted.rhs) {
+    const Matrix<T> B = random_rhs<T>(n, nrhs);
     const Matrix<T, Cuda> dB = on_device<T>(B);
     Matrix<T, Cuda> dX(n, nrhs);
     Matrix<T> X(n, nrhs);

@@ -13,7 +13,7 @@ namespace lasolve::bench {
 
 /// What to solve.
 struct WholeCalls {
-  std::vector<std::int64_t> sizes, sides;  ///< orders of A, and numbers of right-hand sides
+  std::vector<std::int64_t> sizes, rhs;  ///< orders of A, and numbers of right-hand sides
   std::vector<Method> methods;
   std::string backend;  ///< of our bare calls
   int rounds;

@@ -1,7 +1,7 @@
 # What `cmake --install` installs of the tool: the component `tool`.
 set_target_properties(lasolve_tool PROPERTIES INSTALL_RPATH $ORIGIN/${bin_to_lib})
 install(TARGETS lasolve_tool COMPONENT tool)
-install(TARGETS lasolve_peer_eigen DESTINATION ${CMAKE_INSTALL_LIBDIR}/lasolve COMPONENT tool)  # the tool finds it from where it is itself
+install(TARGETS lasolve_baseline_eigen DESTINATION ${CMAKE_INSTALL_LIBDIR}/lasolve COMPONENT tool)  # the tool finds it from where it is itself
 
 if(TARGET lasolve_scalapack)
   install(TARGETS lasolve_scalapack DESTINATION ${CMAKE_INSTALL_LIBDIR}/lasolve COMPONENT tool OPTIONAL)

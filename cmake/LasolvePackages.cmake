@@ -13,7 +13,7 @@ if(LASOLVE_TOOL)
 endif()
 set(LASOLVE_PRIVATE_PACKAGES $<BUILD_INTERFACE:Eigen3::Eigen> Threads::Threads fmt::fmt ZLIB::ZLIB ${CMAKE_DL_LIBS})
 
-# For Eigen's own solvers, a peer, and for tests.
+# For Eigen's own solvers, a baseline solver, and for tests.
 find_package(OpenMP QUIET COMPONENTS CXX)
 
 # An OpenBLAS with threads that a program may have beside the library, in tests/.

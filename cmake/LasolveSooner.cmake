@@ -23,7 +23,7 @@ endfunction()
 headers_are_parsed_once(lasolve_objects)
 parse_alone_where_options_differ(lasolve_objects)
 
-# What a trial computes, and what brings a kernel up to the contract, is as fast as the library, and compiled as it is.
+# What validation computes, and what brings a kernel up to the contract, is as fast as the library, and compiled as it is.
 foreach(target lasolve_bench lasolve_plugin lasolve_engines)
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>)
@@ -49,14 +49,14 @@ function(compile_as_tool target)
     target_precompile_headers(${target} REUSE_FROM lasolve_compare)
   endif()
 endfunction()
-foreach(target lasolve_compare lasolve_peers lasolve_tuned lasolve_worker lasolve_cli)
+foreach(target lasolve_compare lasolve_baseline_solvers lasolve_tuned lasolve_worker lasolve_cli)
   compile_as_tool(${target})
 endforeach()
 headers_are_parsed_once(lasolve_compare <filesystem> <fstream> <map> <nlohmann/json.hpp> <boost/program_options.hpp>)
 
 # Files of a target are compiled some at a time, which instantiate the templates of others once: names within a file are those of no
 # other one of its target. What is timed, or takes long by itself, is compiled alone.
-foreach(target lasolve_objects lasolve_bench lasolve_plugin lasolve_engines lasolve_compare lasolve_peers lasolve_tuned lasolve_worker lasolve_cli)
+foreach(target lasolve_objects lasolve_bench lasolve_plugin lasolve_engines lasolve_compare lasolve_baseline_solvers lasolve_tuned lasolve_worker lasolve_cli)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${LASOLVE_TOGETHER} UNITY_BUILD_BATCH_SIZE ${LASOLVE_BATCH})
 endforeach()
 set_source_files_properties(${LASOLVE_KERNEL_SOURCES} src/core/cpu/by_eigen.cpp solvers/devices/cpu/engine.cpp solvers/devices/cpu/cards.cpp src/plugin/adapter.cpp src/bench/conformance.cpp src/bench/gemm.cpp

@@ -14,7 +14,7 @@ namespace lasolve::lapack {
 namespace {
 
 /// Solves with factors that are on the host pay where the cores take longer than a copy of them does: with so many right-hand sides.
-constexpr std::int64_t sides_worth_a_copy = 128;
+constexpr std::int64_t rhs_worth_a_copy = 128;
 
 void say_once(const char* why) {
   static std::atomic<bool> said = false;
@@ -52,7 +52,7 @@ auto tried(std::int64_t n, F f) -> std::optional<decltype(f(std::declval<const O
   }
 }
 
-bool is_worth_a_copy(std::int64_t sides) { return sides >= sides_worth_a_copy || settings().device_crossover == 0; }
+bool is_worth_a_copy(std::int64_t nrhs) { return nrhs >= rhs_worth_a_copy || settings().device_crossover == 0; }
 
 }  // namespace
 

@@ -63,7 +63,7 @@ void add_square(Work<T>& w, T alpha, Operand<T> W, Half<T> C) {
 }
 
 template <class T>
-std::int64_t factor_leaf_apart(Half<T> A) {
+std::int64_t factor_copy_of_leaf(Half<T> A) {
   const std::int64_t n = A.n();
   Matrix<T> L(n, n);
   for (std::int64_t j = 0; j < n; ++j)
@@ -139,7 +139,7 @@ std::int64_t factor_lu(Work<T>& w, MatrixView<T> A, std::int64_t* pivots) {
 template <class T>
 std::int64_t factor_cholesky(Work<T>& w, Half<T> A) {
   const std::int64_t n = A.n(), leaf = leaf_of(w);
-  if (n <= leaf) return factor_leaf_apart(A);
+  if (n <= leaf) return factor_copy_of_leaf(A);
   const std::int64_t n1 = first_half(n, leaf), n2 = n - n1;
   const Half<T> A11 = A.block(0, n1), A22 = A.block(n1, n2);
   const MatrixView<T> A21 = A.beside(n1);

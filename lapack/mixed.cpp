@@ -81,7 +81,7 @@ double norm_of(Work<double>& w, Given A, Size n) {
   return largest_sum(magnitudes_of<double>(w, A, ones));
 }
 
-void copy_sides(MatrixView<double> B, MatrixView<double> X) {
+void copy_rhs(MatrixView<double> B, MatrixView<double> X) {
   for (Size j = 0; j < B.cols(); ++j)
     for (Size i = 0; i < B.rows(); ++i) X(i, j) = B(i, j);
 }
@@ -105,7 +105,7 @@ Size sgesv(MatrixView<double> A, Integers ipiv, MatrixView<double> B, MatrixView
   iter.set(0, ended);
   if (ended >= 0) return 0;
   if (const Size info = getrf(A, ipiv)) return info;
-  copy_sides(B, X);
+  copy_rhs(B, X);
   return getrs('N', A, ipiv, X);
 }
 
@@ -127,7 +127,7 @@ Size sposv(Half<double> A, MatrixView<double> B, MatrixView<double> X, Integers 
   iter.set(0, ended);
   if (ended >= 0) return 0;
   if (const Size info = potrf(A)) return info;
-  copy_sides(B, X);
+  copy_rhs(B, X);
   return potrs(A, X);
 }
 

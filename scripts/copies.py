@@ -13,7 +13,7 @@ def sides(result):
 
 
 def rows_of(result, precision):
-    """Backends that have a time. Peers are not among them: how much of a copy is in their times differs."""
+    """Backends that have a time. Baseline solvers are not among them: how much of a copy is in their times differs."""
     return [r for side in sides(result) for r in side["rows"]
             if r["passed"] and r["seconds"] and not r["peer"] and r["precision"] == precision]
 

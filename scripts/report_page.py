@@ -99,9 +99,9 @@ def answer(result, looks):
     if alike:
         words += (f" The middle half of its times overlaps with that of {', '.join(map(name, alike))}, so which of these is faster is "
                   "not known.")
-    peers = sorted((r for r in rows if r["peer"] and r is not best), key=lambda r: r["seconds"])
-    if peers:
-        words += f" The solver {name(peers[0])} takes {three_digits(peers[0]['seconds'] / best['seconds'])} times as long."
+    solvers = sorted((r for r in rows if r["peer"] and r is not best), key=lambda r: r["seconds"])
+    if solvers:
+        words += f" The solver {name(solvers[0])} takes {three_digits(solvers[0]['seconds'] / best['seconds'])} times as long."
     return words
 
 
@@ -112,7 +112,7 @@ def about(result):
     return (f"Systems A X = B of {quoted(setting['matrix'])}, solved in {html.escape(', '.join(precisions_in(rows)))} on "
             f"{html.escape(places)}. Only the GEMM backend differs: the kernel that makes the matrix products of the trailing updates. "
             f"Each row ran at least {runs} times, in turns, in random order."
-            + " A peer is a whole solver of others." * any(r["peer"] for r in rows))
+            + " A baseline solver is the whole solver of another library." * any(r["peer"] for r in rows))
 
 
 def measured(result):

@@ -43,8 +43,8 @@ class DecompositionIn final : public Decomposition<T, Space> {
     has_begun_ = static_cast<const void*>(A.data()) != values_.data();
     if (has_begun_) copy_to_factor(q, A, values_.view(), status());
   }
-  Fetched<MatrixFacts> take_on_trial(Queue<Space>& q, MatrixView<const T, Space> A) override {
-    has_begun_ = on_trial_ = true;
+  Fetched<MatrixFacts> take_speculatively(Queue<Space>& q, MatrixView<const T, Space> A) override {
+    has_begun_ = is_speculative_ = true;
     return copy_and_measure(q, A, values_.view(), status());
   }
   void mirror_triangle(Queue<Space>& q, Uplo there) override { mirror(q, values_.view(), there); }
@@ -61,7 +61,8 @@ class DecompositionIn final : public Decomposition<T, Space> {
       };
     const auto plan = plan_on<F>(q, by, n_);
     buffers_.emplace(plan->plan);
-    execute(*plan, q, Workpiece<F, Space>{gemm_, values_.view(), pivots(), supply, *buffers_, by.pivoting, on_trial_},
+    execute(*plan, q,
+            Workpiece<F, Space>{gemm_, values_.view(), pivots(), supply, *buffers_, by.pivoting, is_speculative_},
             clock);
     q.phase(Phase::other);
     if constexpr (is_narrow) convert<F>(q, values_.view(), narrow_.view());
@@ -148,7 +149,7 @@ class DecompositionIn final : public Decomposition<T, Space> {
   }
 
   std::int64_t columns_at_once(Queue<Space>& q, std::int64_t nrhs) const {
-    std::int64_t most = sides_at_once(q, n_, nrhs);
+    std::int64_t most = rhs_at_once(q, n_, nrhs);
     if constexpr (!std::is_same_v<F, T>)
       most = std::min(most, std::max<std::int64_t>(512, (1 << 24) / std::max<std::int64_t>(1, n_)));
     return most;
@@ -187,7 +188,7 @@ class DecompositionIn final : public Decomposition<T, Space> {
   const MethodRecord& method_;
   const std::int64_t n_;
   const Scales scales_;
-  bool has_begun_ = false, on_trial_ = false;
+  bool has_begun_ = false, is_speculative_ = false;
   Matrix<std::int64_t, Space> notes_;  // the pivots, and in the last column where it failed
   Matrix<F, Space> values_;            // empty when they are stored narrowly
   Matrix<S, Space> narrow_;            // empty unless they are

@@ -103,7 +103,7 @@ class QueueLines {
         lanes_(ordered.plan.lanes),
         of_(of),
         gemm_beside_(of.gemm.beside()),
-        of_beside_{gemm_beside_, of.A, of.pivots, of.supply, of.buffers, of.pivoting, of.on_trial, of.cards},
+        of_beside_{gemm_beside_, of.A, of.pivots, of.supply, of.buffers, of.pivoting, of.is_speculative, of.cards},
         clock_(clock),
         ends_(std::move(ends)) {
     if (ordered.plan.lanes.single())

@@ -75,7 +75,7 @@ class Decomposition : public Factors<T, Space> {
   /// To be called before factor(), unless A comes later: copies A, whose memory may be that of the factors.
   virtual void take(Queue<Space>&, MatrixView<const T, Space> A) = 0;
   /// The same before a factor() that leaves A as it is where it may not be positive definite.
-  virtual Fetched<MatrixFacts> take_on_trial(Queue<Space>&, MatrixView<const T, Space> A) = 0;
+  virtual Fetched<MatrixFacts> take_speculatively(Queue<Space>&, MatrixView<const T, Space> A) = 0;
   /// The triangle that is not there becomes that which is.
   virtual void mirror_triangle(Queue<Space>&, Uplo there) = 0;
   /// Gives q the factorization, in place. What is still arriving is asked for, a block column after the other; the recipe says so, too.

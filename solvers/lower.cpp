@@ -36,25 +36,25 @@ void mark_one_phase(Plan& plan) {
 
 /// The right-hand sides of a triangular solve with L, from the left or from the right.
 bool is_from_the_left(const Task& solve) { return solve.C.rows() == solve.L.rows(); }
-Range sides_of(const Task& solve) { return is_from_the_left(solve) ? solve.C.columns() : solve.C.rows(); }
+Range rhs_of(const Task& solve) { return is_from_the_left(solve) ? solve.C.columns() : solve.C.rows(); }
 
 bool is_halved(const Task& task, const SolveLimits& limits) {
-  return limits.order > 0 && task.type->products && task.L.n > limits.leaf_order(sides_of(task).count());
+  return limits.order > 0 && task.type->products && task.L.n > limits.leaf_order(rhs_of(task).count());
 }
 
 /// Appends the solves and products of a triangular solve as trsm_left or trsm_right would make them.
 void solve_by_halves(std::vector<Task>& to, const Task& task, const SolveLimits& limits) {
   const bool from_the_left = is_from_the_left(task);
-  const Range sides = sides_of(task);
-  const auto C = [&](Range unknowns) { return from_the_left ? Block(unknowns, sides) : Block(sides, unknowns); };
+  const Range rhs = rhs_of(task);
+  const auto C = [&](Range unknowns) { return from_the_left ? Block(unknowns, rhs) : Block(rhs, unknowns); };
   const auto add = [&](const TaskType& type, Phase phase, double flops, Range r, const Block& L, const Block& U) {
     to.push_back(task);
     Task& part = to.back();
-    part.type = &type, part.phase = phase, part.flops = flops * double(sides.count());
+    part.type = &type, part.phase = phase, part.flops = flops * double(rhs.count());
     part.C = C(r), part.L = L, part.U = U;
   };
   solve_by_halves(
-      task.L.rows(), limits.leaf_order(sides.count()), true,
+      task.L.rows(), limits.leaf_order(rhs.count()), true,
       [&](Range r) {
         add(*task.type, task.phase, double(r.count()) * double(r.count()), r, {r, r}, {});
       },
@@ -102,7 +102,7 @@ Capabilities capabilities_of(const DeviceProperties& device, const Tuning& tunin
   return capabilities_of(device, tuning, storage, n, interchanges_L_at_the_end(tuning, n, may_gather_rows(device, n)));
 }
 
-PanelsApart panels_apart(DeviceProperties device, const Tuning& tuning, std::int64_t n, Pivoting pivoting) {
+PanelPartition panel_partition(DeviceProperties device, const Tuning& tuning, std::int64_t n, Pivoting pivoting) {
   const bool some_are_hidden = n > tuning.lu_panels_are_the_bottleneck;
   device.multiprocessors = int(tuning.lu_panel_multiprocessors);
   if (!some_are_hidden || device.multiprocessors == 0) return {};

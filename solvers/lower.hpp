@@ -13,10 +13,10 @@ struct Recipe;
 
 /// How many multiprocessors panels of LU have to themselves while products that are quick go on beside them; 0: they share all. A panel has
 /// them that has at most so many rows, where more columns are left than `beyond`.
-struct PanelsApart {
+struct PanelPartition {
   int multiprocessors = 0;
   std::int64_t rows = 0, beyond = 0;
-  bool operator==(const PanelsApart&) const = default;
+  bool operator==(const PanelPartition&) const = default;
 };
 
 /// What the kernels of a device can do. With nothing of it a plan stays what it is.
@@ -36,7 +36,7 @@ struct Capabilities {
   /// So many columns at the end have a lane of their own, behind all others.
   std::int64_t far_columns = 0;
   /// Panels beside which products run have multiprocessors of their own.
-  PanelsApart panels_apart = {};
+  PanelPartition panel_partition = {};
   /// Timing marks between short kernels cost more than they tell: in look-ahead only the bulk has them, and where more
   /// columns than so many are left, each step of the chain. Below zero: every task has its own.
   std::int64_t timed_beyond = -1;
@@ -69,8 +69,8 @@ Capabilities capabilities_of(const DeviceProperties&, const Tuning&, Precision s
 Capabilities capabilities_of(const DeviceProperties&, const Tuning&, Precision storage, std::int64_t n);
 
 /// For products that are quick; nothing of it where a matrix has no panels that they hide.
-PanelsApart panels_apart(DeviceProperties, const Tuning&, std::int64_t n, Pivoting);
-/// The same for a recipe, but for panels apart: whether multiprocessors can be shared out is not known here. Where rows of panels play in
+PanelPartition panel_partition(DeviceProperties, const Tuning&, std::int64_t n, Pivoting);
+/// The same for a recipe, but for the partition of panels: whether multiprocessors can be shared out is not known here. Where rows of panels play in
 /// tournaments, registers need not hold all of them at once.
 Capabilities for_recipe(Capabilities, const Recipe&);
 

@@ -23,8 +23,8 @@ void copy_to_factor(Queue<Space>& q, MatrixView<const From, Space> X, MatrixView
   fill(q, std::int64_t(-1), status);
 }
 
-/// The same, and facts of X. If X may not be positive definite, the element of `status` becomes 0, and a Cholesky of Y that is on
-/// trial computes nothing. By default one after the other.
+/// The same, and facts of X. If X may not be positive definite, the element of `status` becomes 0, and a
+/// speculative Cholesky of Y computes nothing. By default one after the other.
 template <class From, class To, class Space>
 Fetched<MatrixFacts> copy_and_measure(Queue<Space>& q, MatrixView<const From, Space> X, MatrixView<To, Space> Y,
                                       MatrixView<std::int64_t, Space> status) {

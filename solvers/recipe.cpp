@@ -114,7 +114,7 @@ void require_in_parts(const Options& o, const Problem& problem, Executor by) {
 }
 
 /// Of two block columns and the slices that pass them, in the memory that there is. An eighth of it is for workspace.
-OutOfCore cut_for(double device_bytes, const Problem& problem, Precision storage) {
+OutOfCore slices_for(double device_bytes, const Problem& problem, Precision storage) {
   constexpr std::int64_t most_columns = 8192, most_of_slice = 1024, unit = 64, slices = 4;
   const auto whole = [](double columns, std::int64_t most) {
     const std::int64_t some = std::clamp(std::int64_t(columns), std::int64_t(0), most);
@@ -122,17 +122,17 @@ OutOfCore cut_for(double device_bytes, const Problem& problem, Precision storage
   };
   const double bytes = device_bytes * 7 / 8,
                of_column = double(problem.n) * std::max(bytes_of(storage), bytes_of(problem.element));
-  OutOfCore cut;
-  cut.slice = std::max<std::int64_t>(1, whole(bytes / 4 / (slices * of_column), most_of_slice));
-  cut.columns = whole((bytes - double(slices * cut.slice) * of_column) / (2 * of_column), most_columns);
-  if (cut.columns < 1)
+  OutOfCore by;
+  by.slice = std::max<std::int64_t>(1, whole(bytes / 4 / (slices * of_column), most_of_slice));
+  by.columns = whole((bytes - double(slices * by.slice) * of_column) / (2 * of_column), most_columns);
+  if (by.columns < 1)
     throw std::invalid_argument(fmt::format(
         "lasolve: out of core a device has room for two block columns and four slices: at least {} of its memory",
         in_bytes(std::ceil(of_column * (2 + slices * 4) * 8 / 7))));
-  const std::int64_t even = ceil_div(problem.n, ceil_div(problem.n, cut.columns));
-  cut.columns = std::min(cut.columns, even < unit ? even : round_up(even, unit));
-  cut.slice = std::min(cut.slice, cut.columns);
-  return cut;
+  const std::int64_t even = ceil_div(problem.n, ceil_div(problem.n, by.columns));
+  by.columns = std::min(by.columns, even < unit ? even : round_up(even, unit));
+  by.slice = std::min(by.slice, by.columns);
+  return by;
 }
 
 /// Schedule, widths, and what follows from the method.
@@ -140,7 +140,7 @@ void plan(Recipe& r, const Options& options, const Problem& problem, const Means
   const Tuning& t = *means.tuning;
   const MethodRecord& method = record_of(r.method);
   const bool out = r.executor == Executor::out_of_core;
-  if (out) r.out_of_core = cut_for(means.device_bytes, problem, computed_in(r.precision.storage));
+  if (out) r.out_of_core = slices_for(means.device_bytes, problem, computed_in(r.precision.storage));
   r.schedule = options.schedule != Schedule::automatic ? options.schedule
                : r.executor == Executor::cards ? Schedule::right_looking  // reads one block column of L at a time
                : r.executor == Executor::ranks ? Schedule::right_looking  // ScaLAPACK's

@@ -224,16 +224,16 @@ inline std::int64_t columns_of_a_part(std::int64_t n) {
 }
 
 /// All that is decided of right-hand sides, once for each solve: pure, without allocation.
-inline SolveRecipe resolve(const Recipe& of_factors, const RhsProblem& sides) {
+inline SolveRecipe resolve(const Recipe& of_factors, const RhsProblem& rhs) {
   constexpr std::int64_t bounded_alone = 4;
-  const bool fits = sides.nrhs > 0 && sides.nrhs <= sides.most_of_a_leaf;
+  const bool fits = rhs.nrhs > 0 && rhs.nrhs <= rhs.most_of_a_leaf;
   return {.executor = fits ? of_factors.executor : Executor::plan,
-          .at_once = sides.watched ? std::min(sides.nrhs, columns_of_a_part(sides.n)) : sides.nrhs,
-          .keeps_B = sides.overwritten && of_factors.reads_A_again(),
+          .at_once = rhs.watched ? std::min(rhs.nrhs, columns_of_a_part(rhs.n)) : rhs.nrhs,
+          .keeps_B = rhs.overwritten && of_factors.reads_A_again(),
           .refine = of_factors.refine,
-          .bounded_at_once = !of_factors.bounds            ? 0
-                             : sides.nrhs <= bounded_alone ? 1
-                                                           : sides.nrhs};
+          .bounded_at_once = !of_factors.bounds          ? 0
+                             : rhs.nrhs <= bounded_alone ? 1
+                                                         : rhs.nrhs};
 }
 
 }  // namespace lasolve

@@ -58,10 +58,10 @@ inline CholeskyLimits cholesky_limits(const Tuning& t, Precision storage, std::i
 /// multiplies in fp64. In fp64, where cuBLAS's products need no conversions, only the smallest are, and none of those of rows
 /// that go apart. In fp32 none are where fp64 is slow: on cards that have it for compatibility only, it takes 64 times as long.
 inline bool is_narrow_update(const Tuning& t, Precision storage, std::int64_t fp32_per_fp64, std::int64_t m,
-                             std::int64_t n, std::int64_t k, bool apart) {
+                             std::int64_t n, std::int64_t k, bool below_diagonal) {
   const bool few = n <= t.cholesky_narrow_columns && k <= t.cholesky_narrow_columns;
   if (storage != Precision::fp64) return few && fp32_per_fp64 <= t.cholesky_narrow_fp32_per_fp64;
-  return few && !apart && m * n * k <= t.cholesky_narrow_work_fp64;
+  return few && !below_diagonal && m * n * k <= t.cholesky_narrow_work_fp64;
 }
 
 /// How triangular solves are halved on the CPU. With few right-hand sides the triangle is read once from memory, whatever its order:

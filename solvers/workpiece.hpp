@@ -21,7 +21,7 @@ struct Workpiece {
   const Supply<T, Space>& supply;  // where the plan is of a matrix that arrives
   Buffers<T, Space>& buffers;
   Pivoting pivoting = Pivoting::none;  // of its panels
-  bool on_trial = false;               // it may be known to have failed before it begins; then A may be left as it is
+  bool is_speculative = false;         // it may be known to have failed before it begins; then A may be left as it is
   std::span<const Workpiece> cards = {};  // of a plan of several, what each works on
 
   MatrixView<T, Space> at(const Block& b) const { return A.block(b.i, b.j, b.m, b.n); }

@@ -65,7 +65,7 @@ TEST(Choice, of_a_rung_that_cuda_has_but_this_machine_has_not_is_the_cpu_and_say
 
 TEST(Choice, of_a_backend_that_is_not_in_this_build_says_what_it_needs) {
   for (const MissingBackend& missing : missing_gemm_backends()) {
-    if (missing.place != std::string("cpu")) continue;
+    if (missing.device != std::string("cpu")) continue;
     EXPECT_TRUE(says(complaint_of<MachineError>([&] { choose(with(missing.name, Device::cpu)); }), missing.needs));
   }
 }

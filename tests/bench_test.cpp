@@ -207,13 +207,13 @@ TEST(BenchGemm, does_not_time_a_wrong_backend) {
   automatic.device.kind = Device::cpu;
   GemmBench bench({{{&wrong, 0, {}}, false}, {choose(automatic), true}}, {.repeat = 3, .warmup = 1, .threads = 2});
   EXPECT_THROW(bench.run(square(300), Precision::fp64), std::invalid_argument) << "it is not verified";
-  std::vector<std::string> heard;
+  std::vector<std::string> received;
   bench.verify({square(300), trailing(90, 20)}, {Precision::fp64, Precision::fp32},
                [&](const Entrant& e, Precision p, const Verdict& v) {
-                 heard.push_back(e.name() + " " + name_of(p) + (v.fault ? " wrong" : " right"));
+                 received.push_back(e.name() + " " + name_of(p) + (v.fault ? " wrong" : " right"));
                });
   const std::string best = Entrant{choose(automatic), true}.name();
-  EXPECT_EQ(heard, (std::vector<std::string>{"forgetful fp64 wrong", best + " fp64 right", best + " fp32 right"}));
+  EXPECT_EQ(received, (std::vector<std::string>{"forgetful fp64 wrong", best + " fp64 right", best + " fp32 right"}));
   for (const Product& p : {square(300), trailing(90, 20)}) {
     const auto results = bench.run(p, Precision::fp64);
     ASSERT_EQ(results.size(), 2u);

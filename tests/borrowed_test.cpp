@@ -68,13 +68,13 @@ class BorrowedMatrix : public testing::Test {
 
 TEST_F(BorrowedMatrix, has_any_strides_and_is_copied_where_no_view_is_left) {
   std::vector<double> a(std::size_t(4 * n * n), 7), b(std::size_t(12 * n), 7), x(std::size_t(12 * n), 7);
-  const Eigen::Map<Columns, 0, Gaps> spread(a.data(), n, n, Gaps(3 * n, 2)), sides(b.data(), n, 3, Gaps(2, 8)),
+  const Eigen::Map<Columns, 0, Gaps> spread(a.data(), n, n, Gaps(3 * n, 2)), rhs(b.data(), n, 3, Gaps(2, 8)),
       rows(b.data(), n, 3, Gaps(1, 4));
   Eigen::Map<Columns, 0, Gaps> there(x.data(), n, 3, Gaps(2, 8));
   Eigen::Map<Columns, 0, Gaps>(a.data(), n, n, Gaps(3 * n, 2)) = A;
   Eigen::Map<Columns, 0, Gaps>(b.data(), n, 3, Gaps(2, 8)) = B;
   for (const Op op : {Op::none, Op::transpose}) {
-    EXPECT_TRUE(solve(spread, sides, there, on_cpu(), op).outcome.ok());
+    EXPECT_TRUE(solve(spread, rhs, there, on_cpu(), op).outcome.ok());
     expect_solved(there, op == Op::none ? A : Columns(A.transpose()));
     EXPECT_TRUE(Factorization<double>(spread, on_cpu()).solve(B, there, op).outcome.ok());
     expect_solved(there, op == Op::none ? A : Columns(A.transpose()));

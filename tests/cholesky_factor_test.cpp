@@ -26,7 +26,7 @@ TYPED_TEST(CholeskyFactor, has_a_small_residual) {
     for (const auto& [n, nb] : std::vector<std::pair<std::int64_t, std::int64_t>>{
              {1, 1}, {3, 7}, {16, 7}, {32, 32}, {33, 32}, {67, 32}, {129, 64}, {257, 160}, {401, 300}}) {
       SCOPED_TRACE(testing::Message() << type.name << ", n = " << n << ", nb = " << nb);
-      const Matrix<T> A = rounded<T>(type.make(n, limits<T>));
+      const Matrix<T> A = rounded<T>(type.make(n, floating_point<T>));
       const GemmBackend<Cpu>& backend = some_backend<Cpu>();
       DecompositionIn<T, Cpu> factors(backend, precision_of<T>, Method::cholesky, rounded<T>(A)),
           arriving(backend, precision_of<T>, Method::cholesky, Matrix<T>(n, n));

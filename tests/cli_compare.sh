@@ -30,8 +30,8 @@ if command -v script >/dev/null; then
   holds 'a terminal sees no progress' grep -qE 'solving: [0-9]+ %, [0-9]+ (s|min) left; factoring' terminal
   script -qec "'$lasolve' uniform:n=1000 --device cpu --threads 1 --gemm naive,tiled --repeat 4" /dev/null >terminal
   holds 'the runs are not counted' grep -qE 'solving with (naive|tiled) \(run [0-9]+ of 10\): [0-9]+ %' terminal
-  "$lasolve" generate uniform:n=1200 -o sides.npy
-  script -qec "'$lasolve' spd:n=1200 --rhs sides.npy --device cpu --threads 1 --gemm naive --output x.mtx" /dev/null >terminal
+  "$lasolve" generate uniform:n=1200 -o rhs.npy
+  script -qec "'$lasolve' spd:n=1200 --rhs rhs.npy --device cpu --threads 1 --gemm naive --output x.mtx" /dev/null >terminal
   holds 'nothing is said while it is solving' grep -q '; solving with the factors' terminal
   script -qec "'$lasolve' uniform:n=1900 --device cpu --threads 1 --gemm naive --no-condition --quiet" /dev/null >terminal
   holds '--quiet does not silence progress' [ ! -s terminal ]

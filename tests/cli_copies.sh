@@ -69,8 +69,8 @@ assert "Without copies, the GPU passes the CPU at n ≈ 80." in said and "With c
 said = copies.says(result, {copies.CPU: lines[copies.CPU], copies.CUDA: {40: (9, ""), 160: (9, "")}})
 assert "Without copies, the CPU is ahead at all sizes from n = 40 to 160." in said, said
 assert "<td>4.00</td>" in copies.table_of(lines) and "<td>packed</td>" in copies.table_of(lines), copies.table_of(lines)
-peer = dict(ours[0], gemm="a peer", peer=True, seconds=1e-9)
-assert copies.curves({**result, "rows": ours + [peer]}, "fp64") == lines, "a peer is a whole solver"
+solver = dict(ours[0], gemm="a baseline solver", peer=True, seconds=1e-9)
+assert copies.curves({**result, "rows": ours + [solver]}, "fp64") == lines, "a baseline solver is a whole solver"
 json.dump(result, open("planted.json", "w"))
 only = {**result, "rows": its, "beside": None, "environment": {**result["environment"], "cuda_devices": ["Planted"]}}
 said = copies.says(only, copies.curves(only, "fp64"))

@@ -42,11 +42,11 @@ if [ -n "${LASOLVE_SHORTEN-}" ]; then
   gzip -k shortened.mtx
   for format in npy csv tsv; do "$lasolve" generate uniform:n=300 --output shortened.$format; done
   python3 -c 'import zipfile; zipfile.ZipFile("shortened.npz", "w").write("shortened.npy", "A.npy")'
-  mkdir sides
-  cp shortened.mtx sides/shortened.mtx
-  for file in shortened.* sides/shortened.mtx; do
+  mkdir rhs
+  cp shortened.mtx rhs/shortened.mtx
+  for file in shortened.* rhs/shortened.mtx; do
     option=--matrix
-    [ "$file" = "${file#sides/}" ] || option='uniform:n=300 --rhs'
+    [ "$file" = "${file#rhs/}" ] || option='uniform:n=300 --rhs'
     export LD_PRELOAD=$LASOLVE_SHORTEN ASAN_OPTIONS=verify_asan_link_order=0
     # shellcheck disable=SC2086
     expect 3 "$file: error: it was shortened, or its disk failed, while it was read" $option "$file" --device cpu

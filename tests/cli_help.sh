@@ -54,7 +54,8 @@ for former in '-n 8' -n8; do
   # shellcheck disable=SC2086
   expect 0 'panels of at most 8 columns' plan uniform:n=40 $former
 done
-holds 'what is former is in the help' [ -z "$(for c in solve plan bench; do "$lasolve" $c --help; done | grep -e --with-copies -e '-n, --block')" ]
+expect 0 'note: --peers is --baseline-solvers now' compare --n 20 --gemm naive --device cpu --peers eigen --quiet --unverified --repeat 1
+holds 'what is former is in the help' [ -z "$(for c in solve plan bench compare; do "$lasolve" $c --help; done | grep -e --with-copies -e --peers -e '-n, --block')" ]
 
 # An option is not the value of the one before it.
 expect 2 "--csv takes FILE, and is followed by the option '--report'" compare --csv --report x
@@ -85,7 +86,7 @@ holds 'bash: a letter' [ "$(completed lasolve -p '')" = 'fp64 fp32 tf32 fp16 bf1
 holds 'bash: a backend' [ "$(completed lasolve A.mtx --gemm nai)" = naive ]
 holds 'bash: an option' [ "$(completed lasolve bench gemm --cop)" = --copies ]
 holds 'bash: options of the command alone' [ "$(completed lasolve generate --rh)" = '' ]
-holds 'bash: a peer' [ "$(completed lasolve compare --peers op)" = openblas ]
+holds 'bash: a baseline solver' [ "$(completed lasolve compare --baseline-solvers op)" = openblas ]
 holds 'bash: a command' [ "$(completed lasolve gen)" = generate ]
 holds 'bash: a topic' [ "$(completed lasolve help pha)" = phases ]
 holds 'bash: help of a command' [ "$(completed lasolve help ben)" = bench ]
@@ -107,8 +108,8 @@ can_be_used=$("$lasolve" help --usable gemm)
 holds 'bash: not all backends that can be used are offered' \
   [ "$(completed "$lasolve" A.csv --gemm '' | tr ' ' '\n' | sort | xargs)" = "$(tr ' ' '\n' <<<"$can_be_used" | sort | xargs)" ]
 holds 'a backend that can be used is refused' "$lasolve" uniform:n=20 --gemm "$(tr ' ' '\n' <<<"$can_be_used" | grep -vx -e all -e auto | paste -sd,)" --quiet
-if ! "$lasolve" compare --n 20 --gemm naive --peers cusolver --quiet --unverified --repeat 1 2>/dev/null; then
-  holds 'bash: a peer that cannot be used is offered' [ "$(completed "$lasolve" compare --peers cu)" = '' ]
+if ! "$lasolve" compare --n 20 --gemm naive --baseline-solvers cusolver --quiet --unverified --repeat 1 2>/dev/null; then
+  holds 'bash: a baseline solver that cannot be used is offered' [ "$(completed "$lasolve" compare --baseline-solvers cu)" = '' ]
 fi
 if [ -z "$("$lasolve" help --usable device | grep cuda)" ]; then
   holds 'bash: a device that is not there is offered' [ "$(completed "$lasolve" A.csv --device c)" = cpu ]

@@ -7,7 +7,7 @@ often=(--device cpu --threads 2 --unverified --warmup 0 --repeat 8)
 fast=("${often[@]:0:7}" --repeat 3)
 
 # A table with a row for each backend and size, and the same as Markdown and as data.
-"$lasolve" compare "${fast[@]}" --n 40:80:x2 --gemm tiled,packed --peers eigen --attribution \
+"$lasolve" compare "${fast[@]}" --n 40:80:x2 --gemm tiled,packed --baseline-solvers eigen --attribution \
   --json r.json --csv r.csv --trace t.json >table || failed=1
 holds 'there is no row for each backend and size' [ "$(grep -c ' PASS$' table)" = 6 ]
 holds 'speed-ups are not over the first' [ "$(grep -c '^.*tiled .* 1\.00 x .* PASS$' table)" = 2 ]
@@ -29,7 +29,7 @@ if command -v python3 >/dev/null; then
 import json
 result, trace = json.load(open("r.json")), json.load(open("t.json"))
 rows = result["rows"]
-assert [(r["n"], r["gemm"]) for r in rows[:3]] == [(40, "tiled"), (40, "packed"), (40, "eigen (peer)")], rows
+assert [(r["n"], r["gemm"]) for r in rows[:3]] == [(40, "tiled"), (40, "packed"), (40, "eigen (solver)")], rows
 assert all(len(r["seconds_of_runs"]) == r["runs"] == 3 for r in rows)
 for name in ("processor", "threads", "compiler", "flags", "lasolve", "driver", "cuda_devices"):
     assert name in result["environment"], name
@@ -120,23 +120,23 @@ expect 2 "the size is said twice" compare "${fast[@]}" uniform:n=40 --n 40
 expect 2 "the matrix of a file has its size" compare "${fast[@]}" "$data/A.mtx" --n 40
 expect 2 "--n takes BEGIN:END:xFACTOR" compare "${fast[@]}" --n 40:80
 expect 2 "did you mean 'packed'" compare "${fast[@]}" --gemm packd
-expect 2 "--peers takes openblas, eigen, cusolver, not 'mkl'" compare "${fast[@]}" --peers eigen,mkl
+expect 2 "--baseline-solvers takes openblas, eigen, cusolver, not 'mkl'" compare "${fast[@]}" --baseline-solvers eigen,mkl
 expect 2 '--fail-on slower takes --baseline' compare "${fast[@]}" --fail-on slower
 expect 2 '--resume takes --json' compare "${fast[@]}" --resume
 expect 2 '--noise takes a number above 0' compare "${fast[@]}" --noise -1
 expect 6 'cannot write nowhere/x.json' compare "${fast[@]}" --json nowhere/x.json
 
-# A peer that cannot run here, or runs on another device, is left out, if another is there.
-expect 0 'note: --peers leaves out cusolver: ' compare "${fast[@]}" --n 40 --gemm tiled --peers cusolver,openblas,eigen
-"$lasolve" compare "${fast[@]}" --n 40 --gemm tiled --peers cusolver,eigen --json - >peers.json || failed=1
-holds 'JSON does not say who is left out' [ "$(grep -c 'leaves out cusolver' peers.json)" = 1 ]
-holds 'a peer has no row' grep -q '"gemm": "eigen (peer)"' peers.json
-holds 'a peer that is left out has a row' [ "$(grep -c '"gemm": "cusolver' peers.json)" = 0 ]
-expect 2 '--peers: none can run: cusolver: ' compare "${fast[@]}" --n 40 --gemm tiled --peers cusolver
+# A baseline solver that cannot run here, or runs on another device, is left out, if another is there.
+expect 0 'note: --baseline-solvers leaves out cusolver: ' compare "${fast[@]}" --n 40 --gemm tiled --baseline-solvers cusolver,openblas,eigen
+"$lasolve" compare "${fast[@]}" --n 40 --gemm tiled --baseline-solvers cusolver,eigen --json - >solvers.json || failed=1
+holds 'JSON does not say who is left out' [ "$(grep -c 'leaves out cusolver' solvers.json)" = 1 ]
+holds 'a baseline solver has no row' grep -q '"gemm": "eigen (solver)"' solvers.json
+holds 'a baseline solver that is left out has a row' [ "$(grep -c '"gemm": "cusolver' solvers.json)" = 0 ]
+expect 2 '--baseline-solvers: none can run: cusolver: ' compare "${fast[@]}" --n 40 --gemm tiled --baseline-solvers cusolver
 
 # The report, where there is what draws it; else the package is named before anything is measured.
 if python3 -c 'import matplotlib' 2>/dev/null || /usr/bin/python3 -c 'import matplotlib' 2>/dev/null; then
-  expect 0 '' compare "${fast[@]}" --n 40,80 --gemm tiled,packed --peers eigen --report page.html
+  expect 0 '' compare "${fast[@]}" --n 40,80 --gemm tiled,packed --baseline-solvers eigen --report page.html
   holds 'the report has no pictures' [ "$(grep -c '<svg' page.html)" -ge 3 ]
   cat >drawn.py <<'PYTHON'
 import base64, gzip, json, re
@@ -153,7 +153,7 @@ of = {}  # of each backend, the colours in which it is drawn, and in how many pi
 for picture in pictures:
     for name, drawn in re.findall(r'<g id="p\d+-of-([\w-]+)">(.*?)</g>', picture, re.S):
         of.setdefault(name, []).append(set(re.findall(r"var\(--(c\d)\)", drawn)))
-assert set(of) == {"tiled", "packed", "eigen-peer"} and all(len(drawn) >= 3 for drawn in of.values()), of
+assert set(of) == {"tiled", "packed", "eigen-solver"} and all(len(drawn) >= 3 for drawn in of.values()), of
 assert all(len(set().union(*drawn)) == 1 for drawn in of.values()), f"a backend has several colours: {of}"
 assert len(set().union(*(drawn[0] for drawn in of.values()))) == 3, f"backends have the same colour: {of}"
 shares = [float(share) for picture in pictures for share in re.findall(r'id="p\d+-share-([\d.]+)"', picture)]

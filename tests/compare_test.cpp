@@ -158,11 +158,22 @@ TEST(Record, has_every_pair_of_a_size_and_the_errors_of_solutions) {
   EXPECT_NE(as_csv(all).find(",1e-09,2e-07,\"w\""), std::string::npos) << as_csv(all);
 }
 
+TEST(Record, of_the_release_before_has_other_words) {
+  Comparison all = comparison();
+  all.rows[3].is_baseline_solver = true;
+  all.rows[2].key.gemm = all.rows[3].key.gemm = "eigen (peer)";
+  all.rows[2].failure = "it is wrong", all.rows[2].failure_kind = "trial";
+  const Comparison back = comparison_of(as_json(all, Json()).dump(), "x.json");
+  EXPECT_EQ(back.rows[2].key.gemm, "eigen (peer)");
+  EXPECT_EQ(back.rows[3].key.gemm, "eigen (solver)");
+  EXPECT_EQ(back.rows[2].failure_kind, Row::in_validation);
+}
+
 TEST(Record, comes_back_as_it_went) {
   Comparison all = comparison();
   all.rows[1].failure = "it is \"wrong\"";
   all.rows[1].seconds.clear();
-  all.rows[3].is_peer = true;
+  all.rows[3].is_baseline_solver = true;
   all.rows[3].notes = {"one\ntwo"};
   all.rows[0].visits = {4, 6};
   all.sizes[1].yardstick = {{0.5, 0.25}, {1, 2}, {3, 4}};
@@ -197,14 +208,14 @@ TEST(Record, comes_back_as_it_went) {
     EXPECT_EQ(a.gemm_seconds_of_runs, b.gemm_seconds_of_runs);
     EXPECT_EQ(a.visits, b.visits);
     EXPECT_EQ(a.failure, b.failure);
-    EXPECT_EQ(a.is_peer, b.is_peer);
+    EXPECT_EQ(a.is_baseline_solver, b.is_baseline_solver);
     EXPECT_EQ(a.notes, b.notes);
     EXPECT_EQ(a.slowed, b.slowed);
     EXPECT_EQ(a.adapter, b.adapter);
     EXPECT_EQ(a.adapter_work, b.adapter_work);
     EXPECT_EQ(a.adapter_share, b.adapter_share);
     EXPECT_EQ(a.backward_error, b.backward_error);
-    if (!a.timed() || a.is_peer) continue;
+    if (!a.timed() || a.is_baseline_solver) continue;
     EXPECT_EQ(a.total_seconds, b.total_seconds);
     EXPECT_EQ(a.phases.seconds, b.phases.seconds);
     EXPECT_EQ(a.phases.flops, b.phases.flops);

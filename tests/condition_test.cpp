@@ -58,7 +58,7 @@ TEST_P(Condition, is_estimated_for_each_matrix_type) {
       for (const MatrixType& type : types)
         for (const std::int64_t n : {1, 2, 5, 33, 130}) {
           SCOPED_TRACE(testing::Message() << type.name << ", n = " << n << ", method " << int(method));
-          const Matrix<T> A = rounded<T>(type.make(n, limits<T>));
+          const Matrix<T> A = rounded<T>(type.make(n, floating_point<T>));
           Factorization<T> factors(A.view(), judged(method));
           const double rcond = factors.rcond();
           if (type.zero_column) {
@@ -209,9 +209,9 @@ TEST_P(Condition, of_a_subnormal_matrix_is_that_of_the_same_in_other_units) {
             };
             const T near_1 = std::ldexp(T(1), -std::ilogb(infinity_norm(of_integers)) - 1);
             Random random(7);
-            const auto sides = matrix_of<double>(n, nrhs, [&](auto, auto) { return random.integer(5); });
-            const Matrix<T> A = in_units_of(near_1, of_integers), B = in_units_of(near_1, sides),
-                            tiny_A = in_units_of(least, of_integers), tiny_B = in_units_of(least, sides);
+            const auto rhs = matrix_of<double>(n, nrhs, [&](auto, auto) { return random.integer(5); });
+            const Matrix<T> A = in_units_of(near_1, of_integers), B = in_units_of(near_1, rhs),
+                            tiny_A = in_units_of(least, of_integers), tiny_B = in_units_of(least, rhs);
             const Options o = judged(Method::automatic);
             const auto solved = solve_for(A, B, o, op), tiny = solve_for(tiny_A, tiny_B, o, op);
             EXPECT_TRUE(solved.report.outcome.ok());

@@ -240,9 +240,9 @@ TEST(Conformance, covers_the_sizes_of_a_solve) {
   Queue<Cpu> q(2);
   const GemmKernel<Precision::fp64, Cpu> kernel(wrong::drifts_where_large);
   const auto sizes = bench::products_of_a_solve(1000);
-  bench::Validation<Precision::fp64, Cpu> trial(q, q, kernel);
+  bench::Validation<Precision::fp64, Cpu> validation(q, q, kernel);
   EXPECT_FALSE((bench::conformance<Precision::fp64, Cpu>(q, q, kernel)).fault) << "the list is large enough";
-  const auto fault = trial(bench::timed_cases(sizes.front()).front());
+  const auto fault = validation(bench::timed_cases(sizes.front()).front());
   ASSERT_TRUE(fault);
   EXPECT_EQ(fault->at.m, 1000);
 }
@@ -260,10 +260,10 @@ TEST(ConformanceGrade, is_missed_by_fixed_point) {
     EXPECT_TRUE(says(bench::what_is_lost(verdict.grade), "keeps to norms, not to each element"));
     EXPECT_TRUE(says(bench::what_is_lost(verdict.grade), "Digits are lost where"));
   }
-  bench::Validation<Precision::fp64, Cpu> trial(
+  bench::Validation<Precision::fp64, Cpu> validation(
       q, q, GemmKernel<Precision::fp64, Cpu>(wrong::shares_exponents<false, false>));
-  EXPECT_FALSE(trial(bench::graded_case(large)));
-  EXPECT_GT(trial.grade().worst, 1e3);
+  EXPECT_FALSE(validation(bench::graded_case(large)));
+  EXPECT_GT(validation.grade().worst, 1e3);
 }
 
 /// One exponent for all rows or for all columns: the list asks each of these for its digits.

@@ -17,9 +17,9 @@ inline std::string said_of(const bench::Fault& fault) {
 template <Precision P, class Space>
 void expect_right(Queue<Space>& q, const GemmKernel<P, Space>& kernel, const std::vector<bench::Case>& cases) {
   const Queue<Cpu> host(1);
-  bench::Validation<P, Space> trial(q, host, kernel);
+  bench::Validation<P, Space> validation(q, host, kernel);
   for (const bench::Case& c : cases) try {
-      if (const auto fault = trial(c)) {
+      if (const auto fault = validation(c)) {
         ADD_FAILURE() << said_of(*fault);
         return;
       }

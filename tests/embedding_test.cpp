@@ -53,9 +53,9 @@ static_assert(!SolvedAtOnce<Eigen::MatrixXf&, Columns&, Columns&> && SolvedAtOnc
 static_assert(SolvedAtOnce<OnDevice&, OnDevice&, OnDevice&> && !SolvedAtOnce<Sum, Columns&, Columns&>);
 static_assert(!SolvedAtOnce<Columns&, Columns&, Columns&, const char*>);
 
-template <class Factors, class... Sides>
-concept Solves = requires(Factors& factors, Sides&&... sides) {
-  factors.solve(std::forward<Sides>(sides)...);
+template <class Factors, class... RightHandSides>
+concept Solves = requires(Factors& factors, RightHandSides&&... rhs) {
+  factors.solve(std::forward<RightHandSides>(rhs)...);
 };
 static_assert(Solves<Factorization<double>, Columns&, Columns&> && Solves<Factorization<double>, OnDevice&, OnDevice&>);
 static_assert(!Solves<Factorization<double>, Columns&> && !Solves<Factorization<double>, Columns&, Columns>);

@@ -12,31 +12,31 @@ namespace lasolve::test {
 namespace {
 
 /// One precision of one backend and one group of products.
-struct Trial {
+struct ConformanceCase {
   std::string name, summary;
   std::function<std::string()> why_not;  ///< empty: it can run here
   std::function<void()> run;
 
-  friend void PrintTo(const Trial& trial, std::ostream* out) { *out << trial.summary; }
+  friend void PrintTo(const ConformanceCase& c, std::ostream* out) { *out << c.summary; }
 };
 
-/// Those whose elements are less right than their norms, each with why. The trial says so, where one takes part.
+/// Those whose elements are less right than their norms, each with why. Validation says so of those of them that take part.
 const std::set<std::string> keep_to_norms = {"tensor_split"};  // one exponent a row of op(A) and a column of op(B)
 
 template <Precision P, class Space>
 void expect_graded(const GemmKernel<P, Space>& kernel, const GemmBackend<Space>& backend) {
   const Queue<Cpu> host(1);
   Queue<Space> q = test_queue<Space>();
-  bench::Validation<P, Space> trial(q, host, kernel);
+  bench::Validation<P, Space> validation(q, host, kernel);
   for (const bench::Case& c : bench::graded_cases())
-    if (const auto fault = trial(c)) ADD_FAILURE() << said_of(*fault);
-  EXPECT_EQ(trial.grade().is_met(), keep_to_norms.count(backend.name) == 0)
-      << "it " << bench::what_is_lost(trial.grade());
+    if (const auto fault = validation(c)) ADD_FAILURE() << said_of(*fault);
+  EXPECT_EQ(validation.grade().is_met(), keep_to_norms.count(backend.name) == 0)
+      << "it " << bench::what_is_lost(validation.grade());
 }
 
 template <class Space>
-std::vector<Trial> trials() {
-  std::vector<Trial> all;
+std::vector<ConformanceCase> conformance_cases() {
+  std::vector<ConformanceCase> all;
   for (const auto* backend : gemm_backends<Space>())
     for_each_precision([&](auto P) {
       const auto kernel = backend->template in<P>();
@@ -59,16 +59,16 @@ std::vector<Trial> trials() {
   return all;
 }
 
-class Gemm : public testing::TestWithParam<Trial> {};
-std::string name_of_trial(const testing::TestParamInfo<Trial>& info) { return info.param.name; }
+class Gemm : public testing::TestWithParam<ConformanceCase> {};
+std::string name_of_case(const testing::TestParamInfo<ConformanceCase>& info) { return info.param.name; }
 
 TEST_P(Gemm, keeps_to_the_contract) {
   if (const std::string why = GetParam().why_not(); !why.empty()) GTEST_SKIP() << why;
   GetParam().run();
 }
 
-INSTANTIATE_TEST_SUITE_P(Cpu, Gemm, testing::ValuesIn(trials<Cpu>()), name_of_trial);
-INSTANTIATE_TEST_SUITE_P(Cuda, Gemm, testing::ValuesIn(trials<Cuda>()), name_of_trial);
+INSTANTIATE_TEST_SUITE_P(Cpu, Gemm, testing::ValuesIn(conformance_cases<Cpu>()), name_of_case);
+INSTANTIATE_TEST_SUITE_P(Cuda, Gemm, testing::ValuesIn(conformance_cases<Cuda>()), name_of_case);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Gemm);
 
 template <class Space>

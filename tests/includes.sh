@@ -29,7 +29,7 @@ without solvers/cards/group.hpp core/settled.hpp Settled                  # in a
 without src/plugin/cpu/device.cpp cstring std::memcmp                     # of the C library
 without src/core/cuda_devices.cpp cctype std::isdigit                     # by way of others'
 without src/bench/others.cpp algorithm std::max                           # in each standard header by chance
-without src/worker/session.cpp fmt/format.h fmt::format                   # of other projects
+without src/worker/protocol.cpp fmt/format.h fmt::format                   # of other projects
 without src/io/teller.hpp utility std::move
 without src/plugin/plugin.cpp csignal std::signal # beside <signal.h>
 without src/compare/tables.cpp lasolve/names.hpp name_of                  # of this namespace, where another has the name

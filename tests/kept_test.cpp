@@ -176,7 +176,7 @@ TEST(Cache, ignores_what_is_no_such_file_and_names_it) {
 TEST(Cache, says_where_it_cannot_write) {
   const Folder folder;
   std::ofstream(folder / "file") << "";
-  EXPECT_THROW(require_place(folder / "file/lasolve/tuned.json"), io::OutputError);
+  EXPECT_THROW(require_writable_path(folder / "file/lasolve/tuned.json"), io::OutputError);
   EXPECT_THROW(write(folder / "file/lasolve/tuned.json", {}), io::OutputError);
 }
 

@@ -52,16 +52,16 @@ done
 if "$lasolve" "${small[@]}" --gemm blas --quiet 2>/dev/null; then
   expect 0 "'packed' was used: 'blas' cannot run here: not enough host memory" bash -c 'with_mib 70 "$@"' - "$lasolve" "${small[@]}"
   expect 6 "'blas' cannot run here: not enough host memory" bash -c 'with_mib 70 "$@"' - "$lasolve" "${small[@]}" --gemm blas
-  peers=(compare --matrix uniform:n=100 --device cpu --gemm naive --peers openblas --warmup 0 --repeat 2)
-  expect 6 'not enough host memory' bash -c 'with_mib 70 "$@"' - "$lasolve" "${peers[@]}"
+  solvers=(compare --matrix uniform:n=100 --device cpu --gemm naive --baseline-solvers openblas --warmup 0 --repeat 2)
+  expect 6 'not enough host memory' bash -c 'with_mib 70 "$@"' - "$lasolve" "${solvers[@]}"
   for mib in 200 400 700; do # enough, or not, for a buffer of each processor, and for one of each thread
-    expect 0 'openblas' bash -c "with_mib $mib"' "$@"; [[ $? == [06] ]]' - "$lasolve" "${peers[@]}"
+    expect 0 'openblas' bash -c "with_mib $mib"' "$@"; [[ $? == [06] ]]' - "$lasolve" "${solvers[@]}"
   done
 fi
 
-peers=(compare --matrix uniform:n=300 --device cpu --gemm packed --unverified --warmup 0 --repeat 2 --peers eigen --threads 4)
+solvers=(compare --matrix uniform:n=300 --device cpu --gemm packed --unverified --warmup 0 --repeat 2 --baseline-solvers eigen --threads 4)
 for mib in 40 90 150 200 300; do # the same for Eigen's threads
-  expect 0 '' bash -c "with_mib $mib"' "$@"; [[ $? == [06] ]]' - "$lasolve" "${peers[@]}"
+  expect 0 '' bash -c "with_mib $mib"' "$@"; [[ $? == [06] ]]' - "$lasolve" "${solvers[@]}"
 done
 
 # in_cgroup CONTROLLER FILE VALUE COMMAND...: in a cgroup of our own, where that may be made.

@@ -55,7 +55,7 @@ void for_each_lowered(Check check) {
             can.diagonal_update = 8;
             can.symmetric_update = 7;
             can.cholesky_timed_from = 64;
-            if (*card == '\0') can.panels_apart = {.multiprocessors = 40, .rows = 60, .beyond = 20};
+            if (*card == '\0') can.panel_partition = {.multiprocessors = 40, .rows = 60, .beyond = 20};
             check(plan, lower(plan, can));
           }
 }
@@ -228,16 +228,16 @@ TEST(LoweredPlan, shares_out_multiprocessors_while_products_hide_panels) {
   const Plan plan = plan_of(Method::lu, Schedule::right_looking, {.n = 20000, .widths = widths, .lanes = four_lanes});
   const Plan lowered = lower(plan, {.panel = 128,
                                     .rows_of_panel = 20000,
-                                    .panels_apart = {.multiprocessors = 40, .rows = 16000, .beyond = 8192},
+                                    .panel_partition = {.multiprocessors = 40, .rows = 16000, .beyond = 8192},
                                     .timed_beyond = 8192});
-  bool are_apart = false;
+  bool are_partitioned = false;
   for (const Task& task : lowered.tasks)
     if (is(task, "panel")) {
-      are_apart = task.C.m <= 16000 && task.C.m > 8192;
-      EXPECT_EQ(task.lane.multiprocessors, are_apart ? 40 : 0);
-      EXPECT_FALSE(are_apart && task.timed);  // the chain counts its time
+      are_partitioned = task.C.m <= 16000 && task.C.m > 8192;
+      EXPECT_EQ(task.lane.multiprocessors, are_partitioned ? 40 : 0);
+      EXPECT_FALSE(are_partitioned && task.timed);  // the chain counts its time
     } else {
-      EXPECT_EQ(task.lane.multiprocessors, are_apart && task.lane.rank == four_lanes.bulk.rank ? -40 : 0);
+      EXPECT_EQ(task.lane.multiprocessors, are_partitioned && task.lane.rank == four_lanes.bulk.rank ? -40 : 0);
     }
 }
 

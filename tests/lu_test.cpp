@@ -136,7 +136,7 @@ TEST_P(Lu, solves_or_finds_the_zero_pivot_of_each_matrix_type) {
     for (const MatrixType& type : general_types)
       for (std::int64_t n : {1, 2, 10, 33, 130}) {
         SCOPED_TRACE(testing::Message() << type.name << ", n = " << n);
-        const Matrix<T> A = rounded<T>(type.make(n, limits<T>));
+        const Matrix<T> A = rounded<T>(type.make(n, floating_point<T>));
         const auto solved = solve_random(A, 3, judged_by_residual(lu(32)));
         if (type.zero_column)
           expect_outcome(solved.report.outcome, Outcome::singular, type.zero_column(n));
@@ -287,7 +287,7 @@ TYPED_TEST(LuFactors, have_a_small_residual_and_no_multiplier_above_one) {
       const bool arriving = schedule == Schedule::left_looking && n % 2 == 0;
       SCOPED_TRACE(testing::Message() << type.name << ", n = " << n << ", nb = " << nb << ", schedule " << int(schedule)
                                       << ", arriving " << arriving);
-      const Matrix<T> A = rounded<T>(type.make(n, limits<T>));
+      const Matrix<T> A = rounded<T>(type.make(n, floating_point<T>));
       DecompositionIn<T, Cpu> factors = this->factored(A, schedule, nb, arriving);
       const auto LU = factors.values();
       const auto p = factors.pivots().p;

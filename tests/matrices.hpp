@@ -97,7 +97,7 @@ inline Matrix<double> hadamard(std::int64_t n) {
 }
 
 /// What a matrix type must know of the floating-point type that it is for.
-struct Limits {
+struct FloatingPoint {
   double eps, tiny;
   double moderate() const { return std::sqrt(0.1 / eps); }  ///< LAPACK's κ of a badly conditioned matrix
   double bad() const { return 0.1 / eps; }                  ///< and of a very badly conditioned one
@@ -105,11 +105,11 @@ struct Limits {
   double large() const { return 1 / small(); }              ///< and near overflow
 };
 template <class T>
-inline constexpr Limits limits{unit_roundoff<T>, double(std::numeric_limits<T>::min())};
+inline constexpr FloatingPoint floating_point{unit_roundoff<T>, double(std::numeric_limits<T>::min())};
 
 struct MatrixType {
   const char* name;
-  Matrix<double> (*make)(std::int64_t n, Limits);
+  Matrix<double> (*make)(std::int64_t n, FloatingPoint);
   /// The first column whose pivot is exactly zero; null: there is none.
   std::int64_t (*zero_column)(std::int64_t n) = nullptr;
 };
@@ -118,39 +118,40 @@ using Size = std::int64_t;
 
 /// The types of LAPACK's dchkge, in its order.
 inline const MatrixType general_types[] = {
-    {"diagonal", [](Size n, Limits) { return diagonal_matrix(n, 2); }},
+    {"diagonal", [](Size n, FloatingPoint) { return diagonal_matrix(n, 2); }},
     {"upper_triangular",
-     [](Size n, Limits) {
+     [](Size n, FloatingPoint) {
        Random r;
        return matrix_of<double>(n, n, [&](auto i, auto j) { return i == j ? 2 + r() : i < j ? r() / double(n) : 0; });
      }},
     {"lower_triangular",
-     [](Size n, Limits) {
+     [](Size n, FloatingPoint) {
        Random r;
        return matrix_of<double>(n, n, [&](auto i, auto j) { return i == j ? 2 + r() : i > j ? r() / double(n) : 0; });
      }},
-    {"well_conditioned", [](Size n, Limits) { return random_with_condition(n, 2); }},
-    {"first_column_zero", [](Size n, Limits) { return with_zero_columns(random_with_condition(n, 2), 0, 1); },
+    {"well_conditioned", [](Size n, FloatingPoint) { return random_with_condition(n, 2); }},
+    {"first_column_zero", [](Size n, FloatingPoint) { return with_zero_columns(random_with_condition(n, 2), 0, 1); },
      [](Size) { return Size(0); }},
-    {"last_column_zero", [](Size n, Limits) { return with_zero_columns(random_with_condition(n, 2), n - 1, 1); },
+    {"last_column_zero", [](Size n, FloatingPoint) { return with_zero_columns(random_with_condition(n, 2), n - 1, 1); },
      [](Size n) { return n - 1; }},
-    {"last_half_zero", [](Size n, Limits) { return with_zero_columns(random_with_condition(n, 2), n / 2, n - n / 2); },
+    {"last_half_zero",
+     [](Size n, FloatingPoint) { return with_zero_columns(random_with_condition(n, 2), n / 2, n - n / 2); },
      [](Size n) { return n / 2; }},
-    {"badly_conditioned", [](Size n, Limits t) { return random_with_condition(n, t.moderate()); }},
-    {"very_badly_conditioned", [](Size n, Limits t) { return random_with_condition(n, t.bad()); }},
-    {"near_underflow", [](Size n, Limits t) { return scaled(t.small(), random_with_condition(n, 2)); }},
-    {"near_overflow", [](Size n, Limits t) { return scaled(t.large(), random_with_condition(n, 2)); }},
-    {"uniform", [](Size n, Limits) { return random_matrix(n, n, 7); }},
+    {"badly_conditioned", [](Size n, FloatingPoint t) { return random_with_condition(n, t.moderate()); }},
+    {"very_badly_conditioned", [](Size n, FloatingPoint t) { return random_with_condition(n, t.bad()); }},
+    {"near_underflow", [](Size n, FloatingPoint t) { return scaled(t.small(), random_with_condition(n, 2)); }},
+    {"near_overflow", [](Size n, FloatingPoint t) { return scaled(t.large(), random_with_condition(n, 2)); }},
+    {"uniform", [](Size n, FloatingPoint) { return random_matrix(n, n, 7); }},
 };
 
 /// The positive definite types of LAPACK's dchkpo.
 inline const MatrixType positive_definite_types[] = {
-    {"diagonal", [](Size n, Limits) { return diagonal_matrix(n, 2); }},
-    {"well_conditioned", [](Size n, Limits) { return random_with_condition(n, 2, true); }},
-    {"badly_conditioned", [](Size n, Limits t) { return random_with_condition(n, t.moderate(), true); }},
-    {"very_badly_conditioned", [](Size n, Limits t) { return random_with_condition(n, t.bad(), true); }},
-    {"near_underflow", [](Size n, Limits t) { return scaled(t.small(), random_with_condition(n, 2, true)); }},
-    {"near_overflow", [](Size n, Limits t) { return scaled(t.large(), random_with_condition(n, 2, true)); }},
+    {"diagonal", [](Size n, FloatingPoint) { return diagonal_matrix(n, 2); }},
+    {"well_conditioned", [](Size n, FloatingPoint) { return random_with_condition(n, 2, true); }},
+    {"badly_conditioned", [](Size n, FloatingPoint t) { return random_with_condition(n, t.moderate(), true); }},
+    {"very_badly_conditioned", [](Size n, FloatingPoint t) { return random_with_condition(n, t.bad(), true); }},
+    {"near_underflow", [](Size n, FloatingPoint t) { return scaled(t.small(), random_with_condition(n, 2, true)); }},
+    {"near_overflow", [](Size n, FloatingPoint t) { return scaled(t.large(), random_with_condition(n, 2, true)); }},
 };
 
 }  // namespace lasolve::test

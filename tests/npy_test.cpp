@@ -126,19 +126,19 @@ TEST(Npy, HearsOfProgressAndReadsLongFilesWholeInEitherOrder) {
   std::iota(elements.begin(), elements.end(), 0.0);
   for (const bool fortran : {false, true})
     for (const int threads : {1, 3}) {
-      std::vector<double> heard;
+      std::vector<double> received;
       ReadOptions options;
       options.threads = threads;
-      options.progress = [&](double fraction) { heard.push_back(fraction); };
+      options.progress = [&](double fraction) { received.push_back(fraction); };
       const MatrixFile file = read(npy(1, dictionary("<f8", fortran, "(1100, 1003)"), elements), options);
       std::int64_t wrong = 0;
       for (std::int64_t i = 0; i < rows; ++i)
         for (std::int64_t j = 0; j < cols; ++j)
           wrong += file.matrix(i, j) != double(fortran ? i + j * rows : i * cols + j);
       EXPECT_EQ(wrong, 0) << fortran << ", " << threads;
-      ASSERT_GE(heard.size(), threads == 1 ? 2u : 1u);
-      EXPECT_TRUE(std::is_sorted(heard.begin(), heard.end()));
-      EXPECT_EQ(heard.back(), 1);
+      ASSERT_GE(received.size(), threads == 1 ? 2u : 1u);
+      EXPECT_TRUE(std::is_sorted(received.begin(), received.end()));
+      EXPECT_EQ(received.back(), 1);
     }
 }
 

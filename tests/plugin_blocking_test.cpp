@@ -1,4 +1,4 @@
-// How a product is cut for a kernel of somebody's own on CUDA, and how its source is compiled: decided without a device.
+// How a product is tiled for a kernel of somebody's own on CUDA, and how its source is compiled: decided without a device.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -12,8 +12,8 @@ namespace lasolve::test {
 namespace {
 
 using plugin::Copies;
-using plugin::Cut;
 using plugin::Extent;
+using plugin::Tiling;
 
 constexpr Copies all{true, true, true};
 const plugin::Wants ones{};
@@ -24,13 +24,13 @@ TEST(PluginBlockingOnADevice, is_one_call_where_copies_fit) {
   EXPECT_EQ(plugin::block_within(plugin::most_on_cuda, {100000, 100000, 7}, ones, {}), (Extent{100000, 100000, 7}));
   EXPECT_EQ(plugin::block_within(plugin::most_on_cuda, {100000, 100000, 7}, ones, {.a = true}),
             (Extent{100000, 100000, 7}));
-  const Cut cut = plugin::cut_on_cuda({100, 200, 300}, {{32, 1, 64}}, all);
-  EXPECT_EQ(cut.parts, 1);
-  EXPECT_EQ(cut.part, (Extent{100, 200, 300}));
-  EXPECT_EQ(cut.block, (Extent{128, 200, 320}));
-  EXPECT_EQ(cut.a, 128 * 320);
-  EXPECT_EQ(cut.b, 320 * 200);
-  EXPECT_EQ(cut.c, 128 * 200);
+  const Tiling tiling = plugin::tiling_on_cuda({100, 200, 300}, {{32, 1, 64}}, all);
+  EXPECT_EQ(tiling.parts, 1);
+  EXPECT_EQ(tiling.part, (Extent{100, 200, 300}));
+  EXPECT_EQ(tiling.block, (Extent{128, 200, 320}));
+  EXPECT_EQ(tiling.a, 128 * 320);
+  EXPECT_EQ(tiling.b, 320 * 200);
+  EXPECT_EQ(tiling.c, 128 * 200);
 }
 
 TEST(PluginBlockingOnADevice, halves_the_longer_edge_of_a_copy_that_is_too_large) {
@@ -54,32 +54,32 @@ TEST(PluginBlockingOnADevice, keeps_to_its_limits) {
     for (const std::int64_t m : sizes)
       for (const std::int64_t n : sizes)
         for (const std::int64_t k : sizes) {
-          const Cut cut = plugin::cut_on_cuda({m, n, k}, wants, all);
-          const auto [rows, columns, steps] = cut.block;
+          const Tiling tiling = plugin::tiling_on_cuda({m, n, k}, wants, all);
+          const auto [rows, columns, steps] = tiling.block;
           ASSERT_TRUE(rows > 0 && columns > 0 && steps > 0) << m << " " << n << " " << k;
           ASSERT_TRUE(rows % units.rows == 0 && columns % units.columns == 0 && steps % units.steps == 0);
-          ASSERT_LE(round_up(rows, line) * steps, std::min(cut.a, most)) << m << " " << n << " " << k;
-          ASSERT_LE(round_up(steps, line) * columns, std::min(cut.b, most)) << m << " " << n << " " << k;
-          ASSERT_LE(round_up(rows, line) * columns, std::min(cut.c, most)) << m << " " << n << " " << k;
+          ASSERT_LE(round_up(rows, line) * steps, std::min(tiling.a, most)) << m << " " << n << " " << k;
+          ASSERT_LE(round_up(steps, line) * columns, std::min(tiling.b, most)) << m << " " << n << " " << k;
+          ASSERT_LE(round_up(rows, line) * columns, std::min(tiling.c, most)) << m << " " << n << " " << k;
         }
     std::int64_t before = 0;
     for (const std::int64_t n : sizes) {
-      const Cut cut = plugin::cut_on_cuda({n, n, n}, wants, all);
-      EXPECT_GE(cut.a, before);
-      before = cut.a;
+      const Tiling tiling = plugin::tiling_on_cuda({n, n, n}, wants, all);
+      EXPECT_GE(tiling.a, before);
+      before = tiling.a;
     }
   }
 }
 
 TEST(PluginBlockingOnADevice, makes_room_for_what_may_be_copied_only) {
-  const Cut cut = plugin::cut_on_cuda({16384, 16384, 512}, ones, {.a = true});
-  EXPECT_EQ(cut.a, 16384 * 512);
-  EXPECT_EQ(cut.b, 0);
-  EXPECT_EQ(cut.c, 0);
-  EXPECT_EQ(cut.block, (Extent{16384, 16384, 512}));
+  const Tiling tiling = plugin::tiling_on_cuda({16384, 16384, 512}, ones, {.a = true});
+  EXPECT_EQ(tiling.a, 16384 * 512);
+  EXPECT_EQ(tiling.b, 0);
+  EXPECT_EQ(tiling.c, 0);
+  EXPECT_EQ(tiling.block, (Extent{16384, 16384, 512}));
 }
 
-/// An update is cut into squares as large as its shortest edge; what is long and thin not into those of its edge.
+/// An update is tiled by squares as large as its shortest edge; what is long and thin not into those of its edge.
 TEST(PluginBlockingInSquares, costs_little_more_than_the_product) {
   const plugin::CostOfCalls cost{1000, 8};
   EXPECT_EQ(plugin::edge_of_squares({4096, 4096, 128}, 1, 2048, cost), 128);
@@ -99,27 +99,27 @@ TEST(PluginBlockingInSquares, makes_room_that_does_for_less) {
       const plugin::Wants wants{{unit, unit, unit}, {most, most, most}, true, 8};
       std::int64_t before = 0;
       for (const std::int64_t n : {1, 31, 1000, 8192, 20000}) {
-        const Cut cut = plugin::cut_on_cuda({n, n / 2 + 1, 128}, wants, all);
-        EXPECT_EQ(cut.block, (Extent{cut.block.rows, cut.block.rows, cut.block.rows}));
-        EXPECT_EQ(cut.block.rows % unit, 0);
-        EXPECT_LE(cut.block.rows, most);
-        EXPECT_LE(round_up(cut.block.rows, 8) * cut.block.rows, cut.a);
-        EXPECT_GE(cut.a, before);
-        EXPECT_TRUE(cut.limited);
-        before = cut.a;
+        const Tiling tiling = plugin::tiling_on_cuda({n, n / 2 + 1, 128}, wants, all);
+        EXPECT_EQ(tiling.block, (Extent{tiling.block.rows, tiling.block.rows, tiling.block.rows}));
+        EXPECT_EQ(tiling.block.rows % unit, 0);
+        EXPECT_LE(tiling.block.rows, most);
+        EXPECT_LE(round_up(tiling.block.rows, 8) * tiling.block.rows, tiling.a);
+        EXPECT_GE(tiling.a, before);
+        EXPECT_TRUE(tiling.limited);
+        before = tiling.a;
       }
     }
 }
 
 TEST(PluginBlockingUpToASize, keeps_to_it) {
   const plugin::Wants wants{{8, 6, 5}, {60, 60, 62}, false, 1};
-  const Cut cuda = plugin::cut_on_cuda({1000, 1000, 1000}, wants, {});
+  const Tiling cuda = plugin::tiling_on_cuda({1000, 1000, 1000}, wants, {});
   EXPECT_EQ(cuda.block, (Extent{56, 60, 60}));
   EXPECT_TRUE(cuda.limited);
   const Queue<Cpu> q(2);
-  const Cut cpu = plugin::cut_for(q, {1000, 1000, 1000}, wants, {}, false);
+  const Tiling cpu = plugin::tiling_for(q, {1000, 1000, 1000}, wants, {}, false);
   EXPECT_EQ(cpu.block, cuda.block);
-  EXPECT_FALSE(plugin::cut_for(q, {1000, 1000, 1000}, plugin::Wants{}, {}, false).limited);
+  EXPECT_FALSE(plugin::tiling_for(q, {1000, 1000, 1000}, plugin::Wants{}, {}, false).limited);
 }
 
 TEST(PluginSourceInCUDA, is_compiled_for_the_device) {

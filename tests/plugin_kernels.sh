@@ -121,8 +121,8 @@ holds "compare returns $?, not 5" [ $? -eq 5 ]
 holds 'the rows of right kernels are not whole' [ "$(grep -cE '^60 +(tiled|plain|row_major) .* PASS$' table)" = 3 ]
 holds 'the rows of wrong kernels are missing' [ "$(grep -cE '^60 +(wrong|far_away|hangs) .*FAIL: ' table)" = 3 ]
 holds 'compare does not say where' grep -q 'op(A): none, op(B): none, m = ' said
-holds 'a fault of a trial is told more than once' [ "$(cat table said | grep -c 'C(3, 4) is ')" = 1 ]
-holds 'a row does not say in brief that its kernel is wrong' [ "$(grep -c ' FAIL: wrong in the trial$' table)" = 3 ]
+holds 'a fault found in validation is told more than once' [ "$(cat table said | grep -c 'C(3, 4) is ')" = 1 ]
+holds 'a row does not say in brief that its kernel is wrong' [ "$(grep -c ' FAIL: wrong in validation$' table)" = 3 ]
 holds 'JSON does not say what is wrong' [ "$(grep -c '"failure": "C(3, 4) is ' all.json)" = 1 ]
 "$lasolve" "${small[@]}" --gemm tiled,./wrong.c,./plain.c --repeat 1 >table 2>said
 holds "a solve returns $?, not 5" [ $? -eq 5 ]

@@ -199,8 +199,8 @@ TEST(PluginKernelCall, is_told_beside_the_product) {
   Adapter own(kernel);
   Queue<Cpu> q(1);
   KernelCalls::here().keep();
-  bench::Validation<Precision::fp64, Cpu> trial(q, q, made_by<double>(own));
-  const auto fault = trial({.m = 9, .n = 5, .k = 3, .op_b = Op::transpose});
+  bench::Validation<Precision::fp64, Cpu> validation(q, q, made_by<double>(own));
+  const auto fault = validation({.m = 9, .n = 5, .k = 3, .op_b = Op::transpose});
   ASSERT_TRUE(fault);
   EXPECT_EQ(fault->called.of, 1);
   EXPECT_TRUE(says(said_of(*fault), "m = 9, n = 5, k = 3"));
@@ -213,8 +213,8 @@ TEST(PluginKernelCall, is_told_beside_the_product) {
   kernel.f64 = [](void*, lasolve_op, lasolve_op, lasolve_int, lasolve_int, lasolve_int, double, const double*,
                   lasolve_int, const double*, lasolve_int, double, double* C, lasolve_int) { C[3] = 7; };
   Adapter squares(kernel);
-  bench::Validation<Precision::fp64, Cpu> trial_of_squares(q, q, made_by<double>(squares));
-  const auto other = trial_of_squares({.m = 24, .n = 8, .k = 8, .beta = 1, .values = bench::Values::integers});
+  bench::Validation<Precision::fp64, Cpu> validation_of_squares(q, q, made_by<double>(squares));
+  const auto other = validation_of_squares({.m = 24, .n = 8, .k = 8, .beta = 1, .values = bench::Values::integers});
   ASSERT_TRUE(other);
   EXPECT_EQ(other->called.m, 8);
   EXPECT_TRUE(says(said_of(*other), "one of 3 calls"));
@@ -236,14 +236,15 @@ TEST(PluginKernelCall, is_told_that_C_is_read) {
             for (lasolve_int i = 0; i < m; ++i) C[i + j * ldc] += A[i + l * lda] * B[l + j * ldb];
       };
       Adapter own(kernel);
-      bench::Validation<Precision::fp64, Cpu> trial(q, q, made_by<double>(own));
+      bench::Validation<Precision::fp64, Cpu> validation(q, q, made_by<double>(own));
       for (const std::int64_t size : {1, 65}) {
-        const auto fault = trial({.m = size, .n = size, .k = size, .alpha = 1, .beta = 0, .a = bench::Layout::odd});
+        const auto fault =
+            validation({.m = size, .n = size, .k = size, .alpha = 1, .beta = 0, .a = bench::Layout::odd});
         ASSERT_TRUE(fault) << limits;
         EXPECT_TRUE(says(said_of(*fault), "C held NaN before the call: it reads C")) << said_of(*fault);
         EXPECT_FALSE(fault->only_concurrent);
       }
-      const auto fault = trial({.m = 65, .n = 65, .k = 65, .alpha = -1, .beta = 1});
+      const auto fault = validation({.m = 65, .n = 65, .k = 65, .alpha = -1, .beta = 1});
       if (limits & LASOLVE_KERNEL_ASSIGNS)
         EXPECT_TRUE(says(said_of(*fault), "C held NaN before the call")) << said_of(*fault);
     }
@@ -261,8 +262,8 @@ TEST(PluginKernelCall, is_not_told_to_be_alone_where_it_is) {
     for (lasolve_int j = 0; j < n; ++j) std::fill_n(C + j * ldc, m, element);
   };
   Adapter own(kernel);
-  bench::Validation<Precision::fp64, Cpu> trial(q, q, made_by<double>(own));
-  const auto fault = trial({.m = 3, .n = 3, .k = 2, .alpha = 0, .beta = 0});
+  bench::Validation<Precision::fp64, Cpu> validation(q, q, made_by<double>(own));
+  const auto fault = validation({.m = 3, .n = 3, .k = 2, .alpha = 0, .beta = 0});
   ASSERT_TRUE(fault);
   EXPECT_FALSE(fault->only_concurrent) << said_of(*fault);
 }

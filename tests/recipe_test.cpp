@@ -331,7 +331,7 @@ TEST(Recipes, of_right_hand_sides_follow_from_that_of_the_factors) {
   Options o;
   o.bounds = true;
   const Recipe by = resolve(o, {.n = 30}, means(~0u, true)).first();
-  const auto of = [&](RhsProblem sides) { return resolve(by, (sides.n = 30, sides)); };
+  const auto of = [&](RhsProblem rhs) { return resolve(by, (rhs.n = 30, rhs)); };
   EXPECT_EQ(of({.nrhs = 1}).executor, Executor::plan) << "bounds are no part of a leaf";
   EXPECT_EQ(of({.nrhs = 4}).bounded_at_once, 1);
   EXPECT_EQ(of({.nrhs = 5}).bounded_at_once, 5);

@@ -116,7 +116,7 @@ TEST_P(Refinement, of_factors_as_fine_as_A_converges) {
     using T = decltype(zero);
     Options o = options(32);
     o.refine = Refine::classical;
-    for (double kappa : {10.0, limits<T>.moderate()})
+    for (double kappa : {10.0, floating_point<T>.moderate()})
       for (Op op : {Op::none, Op::transpose}) {
         SCOPED_TRACE(testing::Message() << "κ = " << kappa << ", op " << int(op));
         const auto solved = solve_random(rounded<T>(random_with_condition(150, kappa)), 5, o, op);

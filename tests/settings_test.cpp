@@ -6,8 +6,8 @@
 #include <future>
 #include <thread>
 
+#include "baseline_solvers/baseline_solvers.hpp"
 #include "core/choose.hpp"
-#include "peers/peers.hpp"
 #include "systems.hpp"
 
 namespace lasolve::test {
@@ -53,12 +53,12 @@ TEST(Settings, of_OpenMP_are_as_they_were_after_solvers_of_others) {
   const auto of_a_new_thread = [] { return std::async(std::launch::async, omp_get_max_threads).get(); };
   const int before = of_a_new_thread();
   omp_set_num_threads(5);
-  for (const peers::Peer& peer : peers::all()) {
-    if (peer.on_cuda || !peers::why_unavailable(peer).empty()) continue;
+  for (const baseline_solvers::Library& library : baseline_solvers::all()) {
+    if (library.on_cuda || !baseline_solvers::why_unavailable(library).empty()) continue;
     for (const Method method : {Method::lu, Method::cholesky}) {
-      peers::solve<double>(peer, {A, B, X}, method, 2);
-      EXPECT_EQ(omp_get_max_threads(), 5) << peer.name;
-      EXPECT_EQ(of_a_new_thread(), before) << peer.name;
+      baseline_solvers::solve<double>(library, {A, B, X}, method, 2);
+      EXPECT_EQ(omp_get_max_threads(), 5) << library.name;
+      EXPECT_EQ(of_a_new_thread(), before) << library.name;
     }
   }
 }

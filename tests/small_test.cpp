@@ -91,8 +91,8 @@ void expect_same(const MatrixType (&types)[count], Method method) {
       for (const MatrixType& type : types)
         for (const Op op : {Op::none, Op::transpose}) {
           SCOPED_TRACE(testing::Message() << type.name << ", n = " << n << ", op " << int(op) << ", check " << o.check);
-          expect_same(type.make(n, limits<double>), o, op);
-          expect_same(rounded<float>(type.make(n, limits<float>)), o, op);
+          expect_same(type.make(n, floating_point<double>), o, op);
+          expect_same(rounded<float>(type.make(n, floating_point<float>)), o, op);
         }
 }
 
@@ -115,7 +115,7 @@ TEST(Small, allocates_nothing_for_a_few_unknowns) {
 TEST(Small, gives_what_the_solver_gives) { expect_same(general_types, Method::lu); }
 TEST(Small, gives_what_the_solver_gives_by_cholesky) { expect_same(positive_definite_types, Method::cholesky); }
 
-TEST(Small, gives_what_the_solver_gives_for_several_sides) {
+TEST(Small, gives_what_the_solver_gives_for_several_right_hand_sides) {
   for (const std::int64_t n : {2, 4, 7, 16, 33, 43})
     for (const std::int64_t nrhs : {std::int64_t(2), n - 1, n, n + 1})
       for (const bool positive : {false, true})

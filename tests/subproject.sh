@@ -26,7 +26,7 @@ expect 'the parent has its own build type' says '^CMAKE_BUILD_TYPE:STRING=$'
 expect 'the parent has its own tests' never '^BUILD_TESTING'
 ninja -C "$folder/build" -t targets all >"$folder/said"
 expect 'the library is there' says '^lasolve/liblasolve.a: '
-expect 'nothing else is built' never '^lasolve/[^:]*(tool|cli|whole|bench|peers|tests|examples)'
+expect 'nothing else is built' never '^lasolve/[^:]*(tool|cli|whole|bench|baseline_solvers|tests|examples)'
 ninja -C "$folder/build" -t commands parent >"$folder/said"
 expect 'it runs on other machines' never 'march=native'
 expect 'a program of C is linked with the C++ library' says 'cc .* -o parent .*liblasolve\.a.* -l(std)?c\+\+'

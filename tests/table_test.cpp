@@ -230,37 +230,37 @@ TEST(Table, IsWrittenAsItIsRead) {
 }
 
 TEST(Table, HearsOfProgress) {
-  std::vector<double> heard;
+  std::vector<double> received;
   const std::string content = long_table(20000, 70, ",");
   ReadOptions options;
-  options.progress = [&](double fraction) { heard.push_back(fraction); };
+  options.progress = [&](double fraction) { received.push_back(fraction); };
   read(content, options);
-  ASSERT_GT(heard.size(), 1u);
-  EXPECT_TRUE(std::is_sorted(heard.begin(), heard.end()));
-  EXPECT_EQ(heard.back(), 1);
+  ASSERT_GT(received.size(), 1u);
+  EXPECT_TRUE(std::is_sorted(received.begin(), received.end()));
+  EXPECT_EQ(received.back(), 1);
 }
 
 TEST(Table, HearsOfDecompressionAndReadingAsOne) {
-  std::vector<double> heard;
+  std::vector<double> received;
   ReadOptions options;
-  options.progress = [&](double share) { heard.push_back(share); };
+  options.progress = [&](double share) { received.push_back(share); };
   read(test::compressed(long_table(20000, 70, ","), 1), options);
-  ASSERT_GT(heard.size(), 2u);
-  EXPECT_TRUE(std::is_sorted(heard.begin(), heard.end()));
-  EXPECT_LT(heard.front(), share_of_decompression);
-  EXPECT_EQ(heard.back(), 1);
+  ASSERT_GT(received.size(), 2u);
+  EXPECT_TRUE(std::is_sorted(received.begin(), received.end()));
+  EXPECT_LT(received.front(), share_of_decompression);
+  EXPECT_EQ(received.back(), 1);
 }
 
 TEST(WriteTable, HearsOfProgress) {
   Matrix<double> A(500, 300);
   std::fill_n(A.data(), A.ld() * A.cols(), 0.5);
   for (const char* suffix : {".csv", ".mtx", ".npy"}) {
-    std::vector<double> heard;
+    std::vector<double> received;
     WriteOptions options;
-    options.progress = [&](double share) { heard.push_back(share); };
+    options.progress = [&](double share) { received.push_back(share); };
     write_matrix(test_folder() + "told" + suffix, A, {}, options);
-    EXPECT_GT(heard.size(), 100u) << suffix;
-    EXPECT_TRUE(std::is_sorted(heard.begin(), heard.end()) && heard.back() < 1) << suffix;
+    EXPECT_GT(received.size(), 100u) << suffix;
+    EXPECT_TRUE(std::is_sorted(received.begin(), received.end()) && received.back() < 1) << suffix;
   }
 }
 

@@ -135,50 +135,50 @@ const char* const bus_id = "0000:1b:00.0";
 class ThrottleByNvml : public testing::Test {
  protected:
   ThrottleByNvml() : library_(dlopen(LASOLVE_PLANTED_NVML, RTLD_NOW)) {
-    told_ = library_ ? static_cast<PlantedNvml*>(dlsym(library_, "planted")) : nullptr;
-    if (told_) *told_ = {};
+    planted_ = library_ ? static_cast<PlantedNvml*>(dlsym(library_, "planted")) : nullptr;
+    if (planted_) *planted_ = {};
   }
   ~ThrottleByNvml() override {
     if (library_) dlclose(library_);
   }
-  void SetUp() override { ASSERT_TRUE(told_) << dlerror(); }
+  void SetUp() override { ASSERT_TRUE(planted_) << dlerror(); }
   static Throttle throttle() { return Throttle::of_cuda(bus_id, LASOLVE_PLANTED_NVML); }
 
   void* library_;
-  PlantedNvml* told_;
+  PlantedNvml* planted_;
 };
 
 TEST_F(ThrottleByNvml, counts_the_longer_of_power_and_heat) {
-  told_->power_nanoseconds = 1'000'000'000'000, told_->thermal_nanoseconds = 5;
+  planted_->power_nanoseconds = 1'000'000'000'000, planted_->thermal_nanoseconds = 5;
   Throttle throttle = this->throttle();
   ASSERT_TRUE(throttle.is_known());
   EXPECT_EQ(run(throttle, nothing).held_seconds, 0) << "it was before";
   const Slowed slowed = run(throttle, [&] {
-    told_->power_nanoseconds += 4'000'000, told_->thermal_nanoseconds += 3'000'000;
-    told_->reasons = 0x4;
+    planted_->power_nanoseconds += 4'000'000, planted_->thermal_nanoseconds += 3'000'000;
+    planted_->reasons = 0x4;
   });
   EXPECT_NEAR(slowed.held_seconds, 0.004, 1e-9);
   EXPECT_GE(slowed.seconds, 0.02);
-  EXPECT_NEAR(run(throttle, [&] { told_->thermal_nanoseconds += 5'000'000; }).held_seconds, 0.005, 1e-9);
-  EXPECT_EQ(run(throttle, [&] { told_->power_nanoseconds += 9'000'000'000'000; }).share(), 1) << "it is a share";
+  EXPECT_NEAR(run(throttle, [&] { planted_->thermal_nanoseconds += 5'000'000; }).held_seconds, 0.005, 1e-9);
+  EXPECT_EQ(run(throttle, [&] { planted_->power_nanoseconds += 9'000'000'000'000; }).share(), 1) << "it is a share";
 }
 
 TEST_F(ThrottleByNvml, asks_for_reasons_where_times_are_not_counted) {
-  told_->counts = false;
+  planted_->counts = false;
   Throttle throttle = this->throttle();
   ASSERT_TRUE(throttle.is_known());
-  told_->reasons = 0x1 | 0x2 | 0x10 | 0x100;  // idle, and what people set
+  planted_->reasons = 0x1 | 0x2 | 0x10 | 0x100;  // idle, and what people set
   EXPECT_EQ(run(throttle, nothing).share(), 0);
   for (const unsigned long long reason : {0x4, 0x8, 0x20, 0x40, 0x80}) {
-    told_->reasons = 0;
-    EXPECT_EQ(run(throttle, [&] { told_->reasons = 0x1 | reason; }).share(), 1) << reason;
-    EXPECT_EQ(run(throttle, [&] { told_->reasons = 0; }).share(), 1) << "it was so before: " << reason;
+    planted_->reasons = 0;
+    EXPECT_EQ(run(throttle, [&] { planted_->reasons = 0x1 | reason; }).share(), 1) << reason;
+    EXPECT_EQ(run(throttle, [&] { planted_->reasons = 0; }).share(), 1) << "it was so before: " << reason;
   }
 }
 
 TEST_F(ThrottleByNvml, keeps_the_least_and_the_most_clock) {
   Throttle throttle = this->throttle();
-  for (const unsigned mhz : {0, 1755, 1980, 1600, 1700}) run(throttle, [&] { told_->mhz = mhz; });
+  for (const unsigned mhz : {0, 1755, 1980, 1600, 1700}) run(throttle, [&] { planted_->mhz = mhz; });
   EXPECT_EQ(throttle.clocks(), (Clocks{1600, 1980}));
 }
 
@@ -187,7 +187,7 @@ TEST_F(ThrottleByNvml, is_not_told_without_the_library_the_device_or_an_answer) 
   EXPECT_FALSE(Throttle::of_cuda(bus_id, "libm.so.6").is_known()) << "it has none of the functions";
   EXPECT_FALSE(Throttle::of_cuda("0000:00:00.0", LASOLVE_PLANTED_NVML).is_known());
   EXPECT_FALSE(Throttle::of_cuda("", LASOLVE_PLANTED_NVML).is_known());
-  told_->counts = told_->tells_reasons = false;
+  planted_->counts = planted_->tells_reasons = false;
   Throttle throttle = this->throttle();
   EXPECT_FALSE(throttle.is_known());
   EXPECT_EQ(run(throttle, nothing).seconds, 0);

@@ -28,45 +28,45 @@ TEST(Pace, of_what_takes_hours_is_known_sooner_than_a_hundredth) {
 }
 
 /// What is heard of a solve, by steps.
-std::map<Step, std::vector<double>> heard_of(const Options& o, std::int64_t n, std::int64_t nrhs) {
-  std::map<Step, std::vector<double>> heard;
-  const StepWatch watch([&](Step step, double share) { heard[step].push_back(share); });
+std::map<Step, std::vector<double>> received_of(const Options& o, std::int64_t n, std::int64_t nrhs) {
+  std::map<Step, std::vector<double>> received;
+  const StepWatch watch([&](Step step, double share) { received[step].push_back(share); });
   const auto solved = solve_random(random_matrix<double>(n, n), nrhs, o);
   EXPECT_TRUE(solved.report.outcome.ok()) << solved.report.outcome.message();
   EXPECT_LT(solved.hpl, hpl_threshold);
-  return heard;
+  return received;
 }
 
 TEST(Steps, are_told_up_to_their_end) {
   Options o;
   o.device.kind = Device::cpu;
   o.condition = true;
-  auto heard = heard_of(o, 200, 400);
+  auto received = received_of(o, 200, 400);
   for (const Step step : {Step::solve, Step::check}) {
-    ASSERT_GE(heard[step].size(), 2u);
-    EXPECT_EQ(heard[step].front(), 0);
-    EXPECT_TRUE(std::is_sorted(heard[step].begin(), heard[step].end()));
-    EXPECT_EQ(heard[step].back(), 1);
+    ASSERT_GE(received[step].size(), 2u);
+    EXPECT_EQ(received[step].front(), 0);
+    EXPECT_TRUE(std::is_sorted(received[step].begin(), received[step].end()));
+    EXPECT_EQ(received[step].back(), 1);
   }
-  EXPECT_GE(heard[Step::condition].size(), 2u);
-  EXPECT_LE(heard[Step::condition].back(), 1);
-  EXPECT_TRUE(heard[Step::refine].empty());
+  EXPECT_GE(received[Step::condition].size(), 2u);
+  EXPECT_LE(received[Step::condition].back(), 1);
+  EXPECT_TRUE(received[Step::refine].empty());
   o.precision = Precision::fp32;
-  heard = heard_of(o, 200, 400);
-  ASSERT_GE(heard[Step::refine].size(), 5u);
-  EXPECT_LT(*std::max_element(heard[Step::refine].begin(), heard[Step::refine].end()), 1);
-  EXPECT_GT(heard[Step::refine].back(), heard[Step::refine].front());
+  received = received_of(o, 200, 400);
+  ASSERT_GE(received[Step::refine].size(), 5u);
+  EXPECT_LT(*std::max_element(received[Step::refine].begin(), received[Step::refine].end()), 1);
+  EXPECT_GT(received[Step::refine].back(), received[Step::refine].front());
 }
 
-TEST(Steps, of_many_sides_are_told_by_parts_of_them) {
+TEST(Steps, of_many_right_hand_sides_are_told_by_parts_of_them) {
   Queue<Cpu> q(1);
   std::vector<std::pair<std::int64_t, std::int64_t>> parts;
-  std::vector<double> heard;
+  std::vector<double> received;
   const auto add = [&](std::int64_t first, std::int64_t count) { parts.emplace_back(first, count); };
   in_parts(
-      q, Phase::solve, 100'000, 300, [&](double share) { heard.push_back(share); }, add);
+      q, Phase::solve, 100'000, 300, [&](double share) { received.push_back(share); }, add);
   EXPECT_EQ(parts, (std::vector<std::pair<std::int64_t, std::int64_t>>{{0, 128}, {128, 128}, {256, 44}}));
-  EXPECT_EQ(heard, (std::vector<double>{0, 128 / 300., 256 / 300., 1}));
+  EXPECT_EQ(received, (std::vector<double>{0, 128 / 300., 256 / 300., 1}));
   parts.clear();
   in_parts(q, Phase::solve, 100'000, 300, {}, add);
   EXPECT_EQ(parts.size(), 1u) << "nobody hears, and so all are solved for at once";

@@ -62,9 +62,9 @@ TEST(Timed, solve_has_tasks_where_they_are_wanted) {
   options.device.kind = Device::cpu, options.block_size = 50;
   const auto factor = [&] { return Factorization<double>(A.view(), options).report(); };
   EXPECT_TRUE(timed(false, factor).tasks.empty());
-  const TimedSolve heard = timed(true, factor);
-  EXPECT_GT(heard.tasks.size(), 4u);
-  EXPECT_EQ(heard.report.n, 200);
+  const TimedSolve received = timed(true, factor);
+  EXPECT_GT(received.tasks.size(), 4u);
+  EXPECT_EQ(received.report.n, 200);
 }
 
 TEST(Watch, hears_of_all_tasks_of_a_factorization) {

@@ -51,7 +51,7 @@ Matrix<T> random_triangle(std::int64_t n, TriangleForm form) {
 
 /// Random, with NaN between the columns.
 template <class T>
-Matrix<T> padded_sides(std::int64_t n, std::int64_t count, TriangleForm form, std::uint64_t seed = 5) {
+Matrix<T> padded_rhs(std::int64_t n, std::int64_t count, TriangleForm form, std::uint64_t seed = 5) {
   const std::int64_t rows = form.right ? count : n, columns = form.right ? n : count;
   Random random(seed);
   Matrix<T> B(rows, columns, rows + 1);
@@ -145,7 +145,7 @@ TYPED_TEST_P(TriangularSolve, has_a_small_residual_in_every_form) {
       for (const std::int64_t count : side_counts) {
         if (n > 129 && count > 33) continue;  // the residual takes its time
         SCOPED_TRACE(testing::Message() << "order " << n << ", " << form << ", " << count << " right-hand sides");
-        this->expect_residual(random_triangle<T>(n, form), form, padded_sides<T>(n, count, form), double(n + 40));
+        this->expect_residual(random_triangle<T>(n, form), form, padded_rhs<T>(n, count, form), double(n + 40));
         if (testing::Test::HasFailure()) return;
       }
 }
@@ -157,7 +157,7 @@ TYPED_TEST_P(TriangularSolve, has_a_small_residual_at_larger_orders) {
     for (const TriangleForm form : {TriangleForm{true, true, false, false}, TriangleForm{false, false, false, false},
                                     TriangleForm{false, false, true, false}, TriangleForm{false, false, true, true}}) {
       SCOPED_TRACE(testing::Message() << "order " << n << ", " << form << ", " << count << " right-hand sides");
-      this->expect_residual(random_triangle<T>(n, form), form, padded_sides<T>(n, count, form), double(n + 40));
+      this->expect_residual(random_triangle<T>(n, form), form, padded_rhs<T>(n, count, form), double(n + 40));
     }
 }
 
@@ -172,7 +172,7 @@ TYPED_TEST_P(TriangularSolve, has_a_small_residual_however_ill_conditioned_the_t
       for (const std::int64_t count : {1, 7, 33, 70}) {
         if (std::is_same_v<T, float> && n > 100) continue;  // solutions that overflow
         SCOPED_TRACE(testing::Message() << "order " << n << ", " << form << ", " << count << " right-hand sides");
-        Matrix<T> B = padded_sides<T>(n, count, form);
+        Matrix<T> B = padded_rhs<T>(n, count, form);
         this->expect_residual(stored_triangle<T>(n, form, kahan), form, B, 4 * double(n));
         this->expect_residual(stored_triangle<T>(n, form, one_tiny_pivot), form, B, 4 * double(n));
         this->expect_residual(stored_triangle<T>(n, form, minus_one), form, B, 4 * double(n));
@@ -187,8 +187,9 @@ TYPED_TEST_P(TriangularSolve, never_hides_a_nan_or_an_infinity) {
     for (const std::int64_t count : {2, 40})
       for (const std::int64_t at : {std::int64_t(0), n / 2, n - 1})
         for (const T bad : {nan, infinity, T(0)}) {
-          SCOPED_TRACE(testing::Message() << "order " << n << ", " << count << " sides, " << bad << " at " << at);
-          Matrix<T> A = random_triangle<T>(n, form), B = padded_sides<T>(n, count, form);
+          SCOPED_TRACE(testing::Message()
+                       << "order " << n << ", " << count << " right-hand sides, " << bad << " at " << at);
+          Matrix<T> A = random_triangle<T>(n, form), B = padded_rhs<T>(n, count, form);
           if (bad != 0) {
             B(at, 1) = bad;
             const Matrix<T> X = this->solved(A, form, B);
@@ -213,7 +214,7 @@ TYPED_TEST_P(TriangularSolve, gives_the_same_bits_again) {
   constexpr std::int64_t n = std::is_same_v<typename TypeParam::second_type, Cpu> ? 1000 : 3000;
   for (const TriangleForm form : {TriangleForm{true, true, false, false}, TriangleForm{false, false, true, true}})
     for (const std::int64_t count : {1, 5, 20, 100}) {
-      const Matrix<T> A = random_triangle<T>(n, form), B = padded_sides<T>(n, count, form);
+      const Matrix<T> A = random_triangle<T>(n, form), B = padded_rhs<T>(n, count, form);
       const Matrix<T> X = this->solved(A, form, B);
       for (int again = 0; again < 3; ++again) EXPECT_TRUE(same_bits(X, this->solved(A, form, B)));
     }

@@ -80,7 +80,7 @@ TEST(ThresholdOfAKernel, is_as_its_file_says_until_it_is_set) {
   const auto fields = tuning_fields();
   const auto field = std::find_if(fields.begin(), fields.end(), [](auto& f) { return f.name == deep_from.name; });
   ASSERT_NE(field, fields.end());
-  EXPECT_EQ(field->place, Device::cpu);
+  EXPECT_EQ(field->device, Device::cpu);
   EXPECT_EQ(field->decides, deep_from.decides);
   Tuning t = cpu_tuning().values;
   EXPECT_EQ(field->in(t), 512);

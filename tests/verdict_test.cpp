@@ -175,7 +175,7 @@ TEST(VerdictOnDevice, is_told_of_rows_that_stand_with_most_others_whatever_launc
         .visit = 0.005, .session = 0.005, .shown = 0.1, .launches = 0.1, .share = 0.1, .backends = backends};
     const VerdictShares shares = shares_of_verdicts(device, 200);
     EXPECT_LE(shares.wrong, 1) << backends;
-    EXPECT_GE(shares.told, 95) << backends;
+    EXPECT_GE(shares.decided, 95) << backends;
     EXPECT_LE(shares.missed, 5) << backends;
     EXPECT_LE(shares.wrong_beside, 1) << backends;
   }
@@ -248,8 +248,8 @@ TEST(VerdictOnDevice, says_what_it_cannot_tell_from_the_machine) {
 }
 
 /// The last row is a baseline solver, which takes as long as before where ours take `solver` times as long.
-Comparison beside_a_peer(Comparison all, double solver = 1) {
-  all.rows.back().is_peer = true;
+Comparison beside_a_baseline_solver(Comparison all, double solver = 1) {
+  all.rows.back().is_baseline_solver = true;
   for (double& s : all.rows.back().seconds) s /= solver;
   return all;
 }
@@ -264,18 +264,19 @@ TEST(VerdictOnDevice, of_all_rows_is_found_beside_a_baseline_solver) {
     int found = 0, wrong = 0, alone_open = 0, alone_found = 0;
     for (int i = 0; i < sessions; ++i) {
       const Comparison before = session_of(device, random), same = session_of(device, random),
-                       after = session_of(device, random, 1, slower), peer_before = beside_a_peer(before),
-                       peer_same = beside_a_peer(same), peer_after = beside_a_peer(after, slower);
+                       after = session_of(device, random, 1, slower), solver_before = beside_a_baseline_solver(before),
+                       solver_same = beside_a_baseline_solver(same),
+                       solver_after = beside_a_baseline_solver(after, slower);
       for (int r = 0; r < rows; ++r) {
         const Key& key = after.rows[std::size_t(r)].key;
-        found += verdict(peer_before, peer_after, key)->kind == bench::Change::slower;
-        wrong += verdict(peer_before, peer_same, key)->kind != bench::Change::same;
+        found += verdict(solver_before, solver_after, key)->kind == bench::Change::slower;
+        wrong += verdict(solver_before, solver_same, key)->kind != bench::Change::same;
         const bench::Change alone = *verdict(before, after, key);
         alone_open += bench::word_of(alone) == std::string("unknown");
         alone_found += alone.kind == bench::Change::slower;
       }
-      EXPECT_TRUE(remarks_on_changes(peer_before, peer_after).empty()) << "verdicts say it";
-      EXPECT_EQ(verdict(peer_before, peer_after, after.rows.back().key)->kind, bench::Change::same);
+      EXPECT_TRUE(remarks_on_changes(solver_before, solver_after).empty()) << "verdicts say it";
+      EXPECT_EQ(verdict(solver_before, solver_after, after.rows.back().key)->kind, bench::Change::same);
     }
     EXPECT_GE(found, 57) << "of 60";
     EXPECT_LE(wrong, 1) << "of 60";
@@ -301,14 +302,15 @@ TEST(VerdictOnQuietHost, of_all_rows_is_found_beside_a_baseline_solver_and_else_
     }
     return all;
   };
-  const Comparison before = session(1, 1), after = session(1.05, 1.06), peer_before = beside_a_peer(before),
-                   peer_after = beside_a_peer(after, 1.05);
+  const Comparison before = session(1, 1), after = session(1.05, 1.06),
+                   solver_before = beside_a_baseline_solver(before),
+                   solver_after = beside_a_baseline_solver(after, 1.05);
   for (int r = 0; r < 3; ++r) {
     const Key& key = after.rows[std::size_t(r)].key;
-    EXPECT_EQ(verdict(peer_before, peer_after, key)->kind, bench::Change::slower);
+    EXPECT_EQ(verdict(solver_before, solver_after, key)->kind, bench::Change::slower);
     EXPECT_EQ(bench::word_of(*verdict(before, after, key)), std::string("unknown"));
   }
-  EXPECT_EQ(verdict(peer_before, peer_after, after.rows[3].key)->kind, bench::Change::same);
+  EXPECT_EQ(verdict(solver_before, solver_after, after.rows[3].key)->kind, bench::Change::same);
 }
 
 TEST(VerdictOnDevice, says_of_two_rows_what_both_moved_by) {

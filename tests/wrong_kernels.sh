@@ -72,7 +72,7 @@ says 'loses_a_step on cpu is wrong in fp32: C(0, 0) is '
 for reason in 'crashed (SIGSEGV' 'C(0, 0) is '; do
   [ "$(grep -cF "$reason" said)" = "$(grep -F "$reason" said | grep -c ' is wrong in ')" ] || { echo "'$reason' is said again"; failed=1; }
 done
-[ "$(grep -c ' FAIL: wrong in the trial$' said)" -ge 8 ] || { echo 'rows do not say in brief that they are wrong'; failed=1; }
+[ "$(grep -c ' FAIL: wrong in validation$' said)" -ge 8 ] || { echo 'rows do not say in brief that they are wrong'; failed=1; }
 "$lasolve" compare --device cpu --n 60 --unverified --repeat 2 --warmup 0 --threads 1 --block-size 5 --factorization lu \
   --gemm eigen,doubles,throws,starves --json unverified.json >>said 2>&1
 says 'doubles in fp64 at n = 60: '

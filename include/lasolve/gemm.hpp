@@ -387,7 +387,7 @@ std::span<const GemmBackend<Cuda>* const> gemm_backends<Cuda>();
 /// A backend whose source is there, but which this build lacks, and what it needs to be built.
 struct MissingBackend {
   const char* name;
-  const char* place;
+  const char* device;
   const char* needs;
 };
 std::span<const MissingBackend> missing_gemm_backends();

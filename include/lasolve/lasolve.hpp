@@ -327,7 +327,7 @@ class Factorization {
   Report solve(Borrowed<const T> B, Borrowed<T> X, Op op = Op::none, CUstream_st* after = default_stream());
   /// For the compiler to say why.
   template <class B, class X, class... More, auto because = refused::operands<X, B>()>
-  requires(!refused::SidesOf<B, X, T>) Report solve(B&&, X&&, Op = Op::none, More&&...)
+  requires(!refused::RhsOf<B, X, T>) Report solve(B&&, X&&, Op = Op::none, More&&...)
   = delete;
   template <class B, auto because = refused::no_solution>
   Report solve(B&&) = delete;
@@ -382,7 +382,10 @@ requires(!refused::is_factorization<std::remove_cvref_t<A>>) Factorization(A&&, 
 ->Factorization<refused::ElementOf<A>>;
 
 /// One report of a factorization and a solve with it: the phases and the totals of both.
-Report together(const Report& factored, Report solved);
+Report combined(const Report& factored, Report solved);
+[[deprecated("combined() now")]] inline Report together(const Report& factored, Report solved) {
+  return combined(factored, std::move(solved));
+}
 
 /// Solves op(A) X = B: factors A and solves, and reports both. Sizes, errors and outcomes as in Factorization. X may not overlap A.
 Report solve(Borrowed<const double> A, Borrowed<const double> B, Borrowed<double> X, const Options& = {},

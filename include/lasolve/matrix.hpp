@@ -113,7 +113,7 @@ struct MachineError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 struct OutOfMemory : MachineError {
-  OutOfMemory(const char* place, std::size_t wanted, std::size_t free);
+  OutOfMemory(const char* memory, std::size_t wanted, std::size_t free);
 };
 
 /// An owned rows × cols matrix, move-only, not initialized. Throws OutOfMemory, or std::invalid_argument when the size

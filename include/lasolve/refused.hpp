@@ -28,10 +28,10 @@ concept Read = BorrowedAs<M, const double> || BorrowedAs<M, const float>;
 template <class M>
 concept Written = BorrowedAs<M, double> || BorrowedAs<M, float>;
 template <class B, class X, class T>
-concept SidesOf = BorrowedAs<B, const T> && BorrowedAs<X, T>;
+concept RhsOf = BorrowedAs<B, const T> && BorrowedAs<X, T>;
 template <class A, class B, class X>
-concept System = (BorrowedAs<A, const double> && SidesOf<B, X, double>) ||
-                 (BorrowedAs<A, const float> && SidesOf<B, X, float>);
+concept System = (BorrowedAs<A, const double> && RhsOf<B, X, double>) ||
+                 (BorrowedAs<A, const float> && RhsOf<B, X, float>);
 /// The type of a factorization of A; where A is no matrix, one that says so.
 template <class A>
 using ElementOf = std::conditional_t<BorrowedAs<A, const float>, float, double>;

@@ -90,7 +90,7 @@ struct TuningField {
   std::string name;
   const char* unit;
   std::string decides;  ///< one line
-  int place;            ///< Device::cpu or Device::cuda, where only that has it; else Device::automatic
+  int device;           ///< Device::cpu or Device::cuda, where only that has it; else Device::automatic
   std::int64_t least;   ///< that it can be; at most it is `never`
   std::function<std::int64_t&(Tuning&)> of;
 

@@ -57,7 +57,7 @@ class Guest {
     const auto plan = plan_on<T>(q_, by, n_);
     Buffers<T, Cuda> buffers(plan->plan);
     const Settled settled(q_);
-    take_sides(B);
+    take_rhs(B);
     fill(q_, std::int64_t(-1), status());
     prepare_factorization(q_, gemm_, by, n_);
     {
@@ -83,7 +83,7 @@ class Guest {
   /// With factors as the host has them.
   void solve(MatrixView<T> A, const std::int64_t* pivots, MatrixView<T> B, Op op) {
     const Settled settled(q_);
-    take_sides(B);
+    take_rhs(B);
     copy<T>(q_, MatrixView<const T>(A), A_.view());
     if (triangle_ == Uplo::upper) mirror(q_, A_.view(), Uplo::upper);
     std::vector<std::int64_t> rows(static_cast<std::size_t>(n_));
@@ -142,7 +142,7 @@ class Guest {
     return resolve(options, problem, means_of(backend_, options, tuning, false)).first();
   }
 
-  void take_sides(MatrixView<T> B) {
+  void take_rhs(MatrixView<T> B) {
     if (B.empty()) return;
     B_ = Matrix<T, Cuda>(B.rows(), B.cols());
     copy<T>(q_, MatrixView<const T>(B), B_.view());
@@ -150,7 +150,7 @@ class Guest {
 
   void apply(Op op) {
     if (B_.cols() == 0) return;
-    const std::int64_t at_once = sides_at_once(q_, n_, B_.cols());
+    const std::int64_t at_once = rhs_at_once(q_, n_, B_.cols());
     for (std::int64_t j = 0; j < B_.cols(); j += at_once) {
       const MatrixView<T, Cuda> X = B_.view().columns(j, std::min(at_once, B_.cols() - j));
       apply_factors<T>(q_, gemm_, M::record, A_.view(), pivots(), MatrixView<const T, Cuda>(X), X, op);

@@ -92,7 +92,7 @@ def matrix_on_host(a):
     return matrix(a)
 
 
-def sides(b, is_double):
+def rhs(b, is_double):
     _dtype_of(_numpy_dtype(b))
     dtype = np.float64 if is_double else np.float32
     return _foreign(b, dtype) if is_foreign(b) else np.atleast_1d(_numpy(b, dtype))

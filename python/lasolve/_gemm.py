@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -21,7 +22,8 @@ def named(name):
 
 def gemm(
     function: Callable[..., Any] | None = None, *, name: str | None = None, precisions: Sequence[str] = ("fp64", "fp32"),
-    limits: Sequence[str] = (), device: str = "cpu", trial: bool = True,
+    limits: Sequence[str] = (), device: str = "cpu", validate: bool = True,
+    trial: bool | None = None,
 ) -> Any:  # fmt: skip
     """Make a GEMM backend of a function: a decorator.
 
@@ -40,8 +42,10 @@ def gemm(
         "adds" (f(A, B, C), and adds A B to C), "no_gaps" (A, B and C lie in one piece), "row_major" (they are row-major).
     device : {"cpu", "cuda"}
         A, B and C are NumPy arrays on the host. On CUDA they are objects with __dlpack__, as torch.from_dlpack takes.
-    trial : bool
-        Try it first, with many sizes, against NumPy. With device="cuda" that takes a device, and torch or CuPy.
+    validate : bool
+        Test it first, with many sizes, against NumPy. With device="cuda" that takes a device, and torch or CuPy.
+    trial : bool, optional
+        The former name of validate. The next release does not take it.
 
     Returns
     -------
@@ -53,8 +57,11 @@ def gemm(
     ValueError
         A product is wrong; the message names the element. Unknown words.
     """
+    if trial is not None:
+        warnings.warn("lasolve.gemm: trial is validate now, and the next release does not take it", DeprecationWarning, stacklevel=2)
+        validate = trial
     if function is None:
-        return functools.partial(gemm, name=name, precisions=precisions, limits=limits, device=device, trial=trial)
+        return functools.partial(gemm, name=name, precisions=precisions, limits=limits, device=device, validate=validate)
     name = name or function.__name__
     for word, words in [(p, _DTYPES) for p in precisions] + [(limit, _LIMITS) for limit in limits]:
         if word not in words:
@@ -64,7 +71,7 @@ def gemm(
     if limits and device == "cuda":
         raise ValueError("lasolve: limits are of functions on the host; on CUDA a function meets the contract itself")
     whole = _adapted(function, limits)
-    if trial and (device == "cpu" or _core.backends("cuda")):
+    if validate and (device == "cpu" or _core.backends("cuda")):
         for precision in precisions:
             _try(whole if device == "cpu" else _on_cuda(whole), name, _DTYPES[precision])
     return Gemm(

@@ -214,7 +214,7 @@ def _solve_with(factor, *cores):
 
     def over_batches(first, *rest):
         *more, b = rest
-        b = np.asarray(_arrays.sides(b, first.dtype == np.float64))
+        b = np.asarray(_arrays.rhs(b, first.dtype == np.float64))
         if first.ndim == 2 and b.ndim <= 2:
             return factor(first, *more, b)
         column = "" if b.ndim == 1 else ",k"

@@ -78,26 +78,26 @@ def cho_factor(a, lower, overwrite_a, check_finite):
 
 
 def _solve(factors, method, pivots, b, trans, check_finite):
-    b = _arrays.sides(b, _is_double(factors))
+    b = _arrays.rhs(b, _is_double(factors))
     _finite(check_finite, b)
     is_column = b.ndim == 1
-    sides = b[:, None] if is_column else b
+    rhs = b[:, None] if is_column else b
     n = factors.shape[-1]
-    if sides.shape[-2] != n:
+    if rhs.shape[-2] != n:
         raise ValueError(f"lasolve: Shapes of factors {tuple(factors.shape)} and b {tuple(b.shape)} are incompatible")
     if not is_there(b) or b.device != factors.device:
         raise ValueError("lasolve: the factors and b are on different devices")
-    batch = np.broadcast_shapes(factors.shape[:-2], sides.shape[:-2])
-    x = _arrays.empty_like(b, (*batch, *sides.shape[-2:]), _is_double(b))
+    batch = np.broadcast_shapes(factors.shape[:-2], rhs.shape[:-2])
+    x = _arrays.empty_like(b, (*batch, *rhs.shape[-2:]), _is_double(b))
     library = _arrays.library_of(b)
     factors = library.broadcast_to(factors, (*batch, n, n))
-    sides = library.broadcast_to(sides, (*batch, *sides.shape[-2:]))
+    rhs = library.broadcast_to(rhs, (*batch, *rhs.shape[-2:]))
     if pivots is not None:
         pivots = library.broadcast_to(pivots, (*batch, n))
-    if 0 not in sides.shape:
+    if 0 not in rhs.shape:
         for i in np.ndindex(*batch):
             its = factors[i] if _arrays.is_by_columns(factors[i]) else _to_factor(factors[i], False)
-            _core.solve_there(its, method, None if pivots is None else pivots[i], sides[i], x[i], trans)
+            _core.solve_there(its, method, None if pivots is None else pivots[i], rhs[i], x[i], trans)
     return x[..., 0] if is_column else x
 
 

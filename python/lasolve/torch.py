@@ -129,9 +129,9 @@ def solve(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     if a.dtype != b.dtype or a.dtype not in (torch.float64, torch.float32):
         raise TypeError(f"lasolve: a and b are to be of one type, float64 or float32, and are {a.dtype} and {b.dtype}")
     is_column = b.ndim == 1
-    sides = b[:, None] if is_column else b
-    if a.ndim < 2 or a.shape[-1] != a.shape[-2] or sides.shape[-2] != a.shape[-1]:
+    rhs = b[:, None] if is_column else b
+    if a.ndim < 2 or a.shape[-1] != a.shape[-2] or rhs.shape[-2] != a.shape[-1]:
         raise ValueError(f"lasolve: a and b do not go together: their shapes are {tuple(a.shape)} and {tuple(b.shape)}")
-    batch = torch.broadcast_shapes(a.shape[:-2], sides.shape[:-2])
-    x = _op(a.expand(*batch, *a.shape[-2:]), sides.expand(*batch, *sides.shape[-2:]))[0]
+    batch = torch.broadcast_shapes(a.shape[:-2], rhs.shape[:-2])
+    x = _op(a.expand(*batch, *a.shape[-2:]), rhs.expand(*batch, *rhs.shape[-2:]))[0]
     return x[..., 0] if is_column else x

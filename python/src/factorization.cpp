@@ -24,7 +24,7 @@ nb::object owned(Matrix<T>&& made) {
 
 /// L below the diagonal, whose ones are not there, and U: as LAPACK's getrf leaves them.
 template <class T>
-Matrix<T> together(Factorization<T>& factors) {
+Matrix<T> packed_factors(Factorization<T>& factors) {
   const Matrix<T> L = factors.L();
   Matrix<T> U = factors.U();
   for (std::int64_t j = 0; j < L.cols(); ++j)
@@ -71,7 +71,7 @@ class Factors {
     nb::object given = nb::borrow(b);
     Array B, X;
     if (!B.take(given) || B.dimensions() == 0 || B.is_double() != A_.is_double()) {
-      given = function("_arrays", "sides")(given, A_.is_double());
+      given = function("_arrays", "rhs")(given, A_.is_double());
       B.require(given);
     }
     const bool is_column = B.dimensions() == 1;
@@ -103,7 +103,7 @@ class Factors {
     return std::visit([&](auto& f) { return owned(f->triangle(which)); }, factors_);
   }
   nb::object lu() {
-    return std::visit([](auto& f) { return owned(together(*f)); }, factors_);
+    return std::visit([](auto& f) { return owned(packed_factors(*f)); }, factors_);
   }
   std::vector<std::int64_t> pivots() {
     return std::visit([](auto& f) { return f->pivots(); }, factors_);

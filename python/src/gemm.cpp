@@ -96,9 +96,9 @@ std::vector<std::string> Kernel::precisions() const {
 }
 
 void bind_gemm(nb::module_& m) {
-  m.def("backends", [](const std::string& place) {
-    if (place == "cpu") return runnable<Cpu>(0);
-    if (place == "cuda") return runnable<Cuda>(0);
+  m.def("backends", [](const std::string& device) {
+    if (device == "cpu") return runnable<Cpu>(0);
+    if (device == "cuda") return runnable<Cuda>(0);
     throw std::invalid_argument("lasolve: backends are those of cpu, or of cuda");
   });
   nb::class_<Kernel>(m, "Kernel")

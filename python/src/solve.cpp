@@ -81,7 +81,7 @@ struct Call : System {
 };
 
 /// What is to be told after a call, and returned.
-struct Told {
+struct Reported {
   bool all;
   std::vector<std::pair<std::int64_t, Report>> reports;
   void add(std::int64_t number, Report&& report, bool is_double) {
@@ -95,35 +95,35 @@ Report solve_overwriting(const Call& call, const ToOverwrite<T>& A, const Option
   Factorization<T> factors = factored_in_place(A, options);
   const bool is_turned = A.by_rows == (op == Op::none);
   Report report =
-      together(factors.report(), factors.solve(call.b_of<T>(0), call.x_of<T>(0), is_turned ? Op::transpose : Op::none));
+      combined(factors.report(), factors.solve(call.b_of<T>(0), call.x_of<T>(0), is_turned ? Op::transpose : Op::none));
   report.outcome.of_rows = A.by_rows;
   return report;
 }
 
 template <class T>
-void solve_each(const Call& call, const Options& options, Op op, After after, Told& told) {
+void solve_each(const Call& call, const Options& options, Op op, After after, Reported& reported) {
   const std::int64_t count = call.batches.count();
   const bool is_double = call.A.is_double();
   if (const auto* const A = std::get_if<ToOverwrite<T>>(&call.to_overwrite))
-    return told.add(0, solve_overwriting(call, *A, options, op), is_double);
+    return reported.add(0, solve_overwriting(call, *A, options, op), is_double);
   if (count > 1 && call.A.dimensions() == 2) {  // one A
     Factorization<T> factors(call.a_of<T>(0), options, after);
     for (std::int64_t i = 0; i < count; ++i)
-      told.add(i, together(factors.report(), factors.solve(call.b_of<T>(i), call.x_of<T>(i), op, after.stream)),
-               is_double);
+      reported.add(i, combined(factors.report(), factors.solve(call.b_of<T>(i), call.x_of<T>(i), op, after.stream)),
+                   is_double);
     return;
   }
   for (std::int64_t i = 0; i < count; ++i)
-    told.add(i, solve(call.a_of<T>(i), call.b_of<T>(i), call.x_of<T>(i), options, op, after), is_double);
+    reported.add(i, solve(call.a_of<T>(i), call.b_of<T>(i), call.x_of<T>(i), options, op, after), is_double);
 }
 
-void solve_each(const Call& call, const Options& options, bool transposed, Told& told) {
+void solve_each(const Call& call, const Options& options, bool transposed, Reported& reported) {
   if (call.is_empty) return;
   const After order = after(call.a, call.A.device());
   const Op op = transposed ? Op::transpose : Op::none;
   const Unlocked unlocked(call.order() * call.batches.count());
-  call.A.is_double() ? solve_each<double>(call, options, op, order, told)
-                     : solve_each<float>(call, options, op, order, told);
+  call.A.is_double() ? solve_each<double>(call, options, op, order, reported)
+                     : solve_each<float>(call, options, op, order, reported);
 }
 
 nb::object solve_arrays(nb::handle a, nb::handle b, bool overwrite_a, bool overwrite_b, bool check_finite,
@@ -139,16 +139,16 @@ nb::object solve_arrays(nb::handle a, nb::handle b, bool overwrite_a, bool overw
   Call call(a, b, overwrite_b);
   if (overwrite_a) call.may_overwrite_a(asked.options);
   watch(asked, call.order());
-  Told told{return_report, {}};
-  solve_each(call, asked.options, transposed, told);
-  for (const auto& [number, report] : told.reports)
+  Reported reported{return_report, {}};
+  solve_each(call, asked.options, transposed, reported);
+  for (const auto& [number, report] : reported.reports)
     if (!is_clean(report, call.A.is_double())) tell(report, call.is_batch() ? number : -1);
   const nb::object x = finished(call.b, std::move(call.x));
   if (!return_report) return x;
-  if (!call.is_batch() && told.reports.size() == 1)
-    return nb::make_tuple(x, nb::cast(std::move(told.reports[0].second)));
+  if (!call.is_batch() && reported.reports.size() == 1)
+    return nb::make_tuple(x, nb::cast(std::move(reported.reports[0].second)));
   nb::list reports;
-  for (auto& [number, report] : told.reports) reports.append(nb::cast(std::move(report)));
+  for (auto& [number, report] : reported.reports) reports.append(nb::cast(std::move(report)));
   return nb::make_tuple(x, reports);
 }
 
@@ -176,10 +176,10 @@ nb::object solve_ex(nb::handle a, nb::handle b, bool transposed, nb::handle opti
     return call.A.is_double() ? solve_async<double>(call, asked.options, op)
                               : solve_async<float>(call, asked.options, op);
   }
-  Told told{false, {}};
-  solve_each(call, asked.options, transposed, told);
+  Reported reported{false, {}};
+  solve_each(call, asked.options, transposed, reported);
   const nb::object info = nb::module_::import_("numpy").attr("full")(nb::cast(call.batches.shape()), -1, "int64");
-  for (const auto& [number, report] : told.reports)
+  for (const auto& [number, report] : reported.reports)
     if (!report.outcome.has_solution()) info.attr("flat")[nb::int_(number)] = report.outcome.at;
   return nb::make_tuple(finished(call.b, std::move(call.x)), finished(call.b, info));
 }

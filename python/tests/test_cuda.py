@@ -60,9 +60,9 @@ def test_strides_and_batches(there):
     A, B = to(a), to(b)
     for view, whole in ((A.T, a.T), (A[::2, ::2], a[::2, ::2]), (A[10:60, 10:60], a[10:60, 10:60])):
         n = whole.shape[0]
-        for sides in (B[:n], B[:n, 1], B[:n, ::2]):
-            x = back(lasolve.solve(view, sides))
-            np.testing.assert_allclose(whole @ x, back(sides), atol=1e-9)
+        for rhs in (B[:n], B[:n, 1], B[:n, ::2]):
+            x = back(lasolve.solve(view, rhs))
+            np.testing.assert_allclose(whole @ x, back(rhs), atol=1e-9)
     batch = np.stack([a, a.T, 2 * a])
     np.testing.assert_allclose(batch @ back(lasolve.solve(to(batch), B)), np.stack([b] * 3), atol=1e-9)
     assert lasolve.solve(A[:0, :0], B[:0]).shape == (0, 4)
@@ -100,10 +100,10 @@ def test_factors_are_arrays_there(there, n, dtype):
     by_rows = to(np.ascontiguousarray(back(lu)))
     for stored in (lu, by_rows):
         for trans, op in ((0, a), ("T", a.T)):
-            for sides in (B, B[:, 0], B[:, ::2]):
-                x = lasolve.lu_solve((stored, piv), sides, trans)
-                assert type(x) is type(B) and x.shape == sides.shape and x.device == B.device
-                np.testing.assert_allclose(op @ back(x), back(sides), atol=10 * tolerance)
+            for rhs in (B, B[:, 0], B[:, ::2]):
+                x = lasolve.lu_solve((stored, piv), rhs, trans)
+                assert type(x) is type(B) and x.shape == rhs.shape and x.device == B.device
+                np.testing.assert_allclose(op @ back(x), back(rhs), atol=10 * tolerance)
     spd = a @ a.T + np.eye(n, dtype=dtype)
     for lower in (False, True):
         part = np.tril if lower else np.triu
@@ -123,9 +123,9 @@ def test_factors_in_place_in_batches_and_of_others(there):
     np.testing.assert_array_equal(back(lu), back(by_columns))
     np.testing.assert_allclose(a @ back(lasolve.lu_solve((lu, piv), to(b))), b, atol=1e-9)
     batch = np.stack([a, a.T, a + np.eye(60)])
-    for sides in (b, b[:, 0], np.stack([b, 2 * b, 3 * b])):
-        x = back(lasolve.lu_solve(lasolve.lu_factor(to(batch)), to(sides)))
-        np.testing.assert_allclose((batch @ x[..., None])[..., 0] if sides.ndim == 1 else batch @ x, np.broadcast_to(sides, x.shape), atol=1e-9)
+    for rhs in (b, b[:, 0], np.stack([b, 2 * b, 3 * b])):
+        x = back(lasolve.lu_solve(lasolve.lu_factor(to(batch)), to(rhs)))
+        np.testing.assert_allclose((batch @ x[..., None])[..., 0] if rhs.ndim == 1 else batch @ x, np.broadcast_to(rhs, x.shape), atol=1e-9)
     linalg = pytest.importorskip("scipy.linalg")
     lu, piv = linalg.lu_factor(a)
     np.testing.assert_allclose(a @ back(lasolve.lu_solve((to(lu), to(piv)), to(b))), b, atol=1e-9)

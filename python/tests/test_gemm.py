@@ -73,7 +73,7 @@ def test_refuses_words_and_things_that_are_none():
             lasolve.gemm(product, **words)
     with pytest.raises(ValueError, match="on the host"):
         lasolve.gemm(product, device="cuda", limits=["assigns"])
-    on_cuda = lasolve.gemm(product, device="cuda", name="there", trial=False)
+    on_cuda = lasolve.gemm(product, device="cuda", name="there", validate=False)
     with pytest.raises((ValueError, RuntimeError), match="(?i)cuda"):
         lasolve.solve(np.eye(200), np.ones(200), gemm=on_cuda, device="cpu")
     with pytest.raises(TypeError, match="gemm is the name"):
@@ -81,7 +81,7 @@ def test_refuses_words_and_things_that_are_none():
 
 
 def test_what_it_raises_is_raised():
-    @lasolve.gemm(trial=False)
+    @lasolve.gemm(validate=False)
     def broken(A, B, C, alpha, beta):
         raise ZeroDivisionError("here")
 
@@ -102,3 +102,8 @@ def test_threads_take_turns():
     assert len(answers) == 6
     for x in answers:
         np.testing.assert_allclose(a @ x, 1, atol=1e-8)
+
+
+def test_takes_the_former_name_of_validate_with_a_warning():
+    with pytest.warns(DeprecationWarning, match="trial is validate now"):
+        lasolve.gemm(lambda A, B, C, alpha, beta: None, name="untested", trial=False)

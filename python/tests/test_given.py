@@ -19,7 +19,7 @@ of_matrix = [
     lambda m: lasolve.solve(m, b), lasolve.Factorization, lasolve.lu_factor, lasolve.cho_factor, lasolve.linalg.inv,
     lambda m: lasolve.solve_ex(m, b),
 ]  # fmt: skip
-of_sides = [
+of_rhs = [
     lambda v: lasolve.solve(a, v), lambda v: lasolve.Factorization(a).solve(v), lambda v: lasolve.lu_solve(lu, v),
     lambda v: lasolve.cho_solve(c, v), lambda v: lasolve.solve_ex(a, v),
 ]  # fmt: skip
@@ -35,14 +35,14 @@ def test_refuses_what_is_no_dense_real_array():
     scipy = pytest.importorskip("scipy.sparse")
     for kind in (scipy.csr_matrix, scipy.csc_array, scipy.coo_array):
         refused(of_matrix, kind(a), "scipy.sparse.linalg")
-        refused(of_sides, kind(b[:, None]), "scipy.sparse.linalg")
+        refused(of_rhs, kind(b[:, None]), "scipy.sparse.linalg")
     refused(of_matrix, np.ma.masked_less(a, 0.5), "masked")
-    refused(of_sides, np.ma.masked_less(b, 0.5), "masked")
+    refused(of_rhs, np.ma.masked_less(b, 0.5), "masked")
     refused(of_matrix, a + 1j, "complex")
-    refused(of_sides, b + 1j, "complex")
+    refused(of_rhs, b + 1j, "complex")
     for one in (fractions.Fraction(1, 2), decimal.Decimal(2), None):
         refused(of_matrix, np.full((5, 5), one, dtype=object), "objects of Python.*astype")
-        refused(of_sides, np.full(5, one, dtype=object), "objects of Python.*astype")
+        refused(of_rhs, np.full(5, one, dtype=object), "objects of Python.*astype")
 
 
 def test_takes_what_has_numbers(tmp_path):

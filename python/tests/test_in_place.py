@@ -28,9 +28,9 @@ def close(a, x, b):
 @pytest.mark.parametrize("transposed", [False, True])
 def test_a_becomes_its_factors(n, dtype, order, transposed):
     a, b = system(n, dtype, order)
-    kept, sides = a.copy(), b.copy()
+    kept, rhs = a.copy(), b.copy()
     x, report = lasolve.solve(a, b, overwrite_a=True, overwrite_b=True, transposed=transposed, return_report=True)
-    close(kept.T if transposed else kept, x, sides)
+    close(kept.T if transposed else kept, x, rhs)
     assert np.shares_memory(x, b) and x.ctypes.data == b.ctypes.data
     assert report.backward_error is None and any("A was overwritten" in note for note in report.notes)
     factored = a.T if order == "C" else a
@@ -128,11 +128,11 @@ def test_a_factorization_in_place(order):
 def test_factors_of_scipys_kind_in_place(dtype):
     for n in (1, 3, 50, 300):
         a, b = system(n, dtype, "F", 2)
-        kept, sides = a.copy(), np.array(b, order="F")
+        kept, rhs = a.copy(), np.array(b, order="F")
         lu, piv = lasolve.lu_factor(a, overwrite_a=True)
         assert lu is a or lu.ctypes.data == a.ctypes.data
-        x = lasolve.lu_solve((lu, piv), sides, overwrite_b=True)
-        assert np.shares_memory(x, sides)
+        x = lasolve.lu_solve((lu, piv), rhs, overwrite_b=True)
+        assert np.shares_memory(x, rhs)
         close(kept, x, b)
         spd = kept @ kept.T + np.eye(n, dtype=dtype)
         column = b[:, 0].copy()

@@ -77,7 +77,7 @@ def test_refuses_words():
     with pytest.raises(ValueError, match="name 'tiled' is taken"):
         lasolve.kernel(RIGHT, name="tiled")
     with pytest.raises(ValueError, match="name 'tiled' is taken"):
-        lasolve.gemm(lambda A, B, C, alpha, beta: None, name="tiled", trial=False)
+        lasolve.gemm(lambda A, B, C, alpha, beta: None, name="tiled", validate=False)
 
 
 def test_a_text_of_cuda_is_for_its_compiler(monkeypatch):

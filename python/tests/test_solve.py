@@ -31,11 +31,11 @@ def close(a, x, b):
 def test_solves_both_orders_in_both_types(n, dtype, order):
     a, b = system(n, 3, dtype)
     a = np.array(a, order=order)
-    for sides in (b, b[:, 0], np.asfortranarray(b)):
-        x = lasolve.solve(a, sides)
-        assert x.dtype == dtype and x.shape == sides.shape and isinstance(x, np.ndarray)
-        close(a, x, sides)
-        close(a.T, lasolve.solve(a, sides, transposed=True), sides)
+    for rhs in (b, b[:, 0], np.asfortranarray(b)):
+        x = lasolve.solve(a, rhs)
+        assert x.dtype == dtype and x.shape == rhs.shape and isinstance(x, np.ndarray)
+        close(a, x, rhs)
+        close(a.T, lasolve.solve(a, rhs, transposed=True), rhs)
 
 
 @pytest.mark.parametrize("view", [
@@ -280,10 +280,10 @@ def test_jax():
     assert isinstance(lasolve.linalg.inv(A), jax.Array)
     from lasolve.jax import solve
 
-    for sides in (B, B[:, 0]):
-        close(a, np.asarray(solve(A, sides)), np.asarray(sides))
-        ours = jax.grad(lambda a, b: (solve(a, b) ** 2).sum(), argnums=(0, 1))(A, sides)
-        right = jax.grad(lambda a, b: (jax.numpy.linalg.solve(a, b) ** 2).sum(), argnums=(0, 1))(A, sides)
+    for rhs in (B, B[:, 0]):
+        close(a, np.asarray(solve(A, rhs)), np.asarray(rhs))
+        ours = jax.grad(lambda a, b: (solve(a, b) ** 2).sum(), argnums=(0, 1))(A, rhs)
+        right = jax.grad(lambda a, b: (jax.numpy.linalg.solve(a, b) ** 2).sum(), argnums=(0, 1))(A, rhs)
         for g, r in zip(ours, right):
             np.testing.assert_allclose(np.asarray(g), np.asarray(r), rtol=1e-3, atol=1e-4)
 

@@ -79,7 +79,7 @@ class DecompositionOnCards final : public Decomposition<T, Cpu> {
       });
     });
   }
-  Fetched<MatrixFacts> take_on_trial(Queue<Cpu>&, MatrixView<const T>) override { refuse(); }
+  Fetched<MatrixFacts> take_speculatively(Queue<Cpu>&, MatrixView<const T>) override { refuse(); }
   void mirror_triangle(Queue<Cpu>&, Uplo) override { refuse(); }
 
   void factor(Queue<Cpu>& q, const Recipe& by, const Arriving<T, Cpu>*, TaskClock<Cpu>*) override {

@@ -12,15 +12,15 @@
 namespace lasolve {
 
 /// Where a factorization found that A is not positive definite. `bad_minor` is 1 × 1: the order of the first leading
-/// minor that is not positive, or −1; row 0 of the block at hand is row `first` of the matrix that it speaks of. On trial it may be 0
-/// from the beginning: A is not symmetric, and leaves may be left as they are.
+/// minor that is not positive, or −1; row 0 of the block at hand is row `first` of the matrix that it speaks of. Where Cholesky
+/// is speculative it may be 0 from the beginning: A is not symmetric, and leaves may be left as they are.
 template <class Space>
 struct Minors {
   MatrixView<std::int64_t, Space> bad_minor;
   std::int64_t first = 0;
-  bool on_trial = false;
+  bool is_speculative = false;
 
-  constexpr Minors from(std::int64_t i) const { return {bad_minor, first + i, on_trial}; }
+  constexpr Minors from(std::int64_t i) const { return {bad_minor, first + i, is_speculative}; }
 };
 
 /// C ← C − L L1ᵀ for few columns within a panel, and where L1 are the first rows of L only on and below the diagonal. L: m × k,
@@ -83,7 +83,7 @@ struct Cholesky {
   static void perform(Queue<Space>& q, const Task& task, const Workpiece<T, Space>& of) {
     const auto C = of.at(task.C), L = of.at(task.L);
     if (task.is(cholesky_task::panel))  // [A11; A21] = [L11; L21] L11ᵀ
-      return cholesky_recursive(q, of.gemm, C, Minors<Space>{of.pivots.zero, task.C.i, of.on_trial});
+      return cholesky_recursive(q, of.gemm, C, Minors<Space>{of.pivots.zero, task.C.i, of.is_speculative});
     if (task.is(cholesky_task::solve)) return trsm_right(q, of.gemm, lower(L).transposed(), C);  // L21 = A21 inv(L11)ᵀ
     if (task.is(cholesky_task::product))  // A21 ← A21 − A20 L10ᵀ
       return of.gemm(q, T(-1), L, transposed(of.at(task.U)), T(1), C);

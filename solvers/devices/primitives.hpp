@@ -68,7 +68,7 @@ bool known_to_have_failed(const Queue<Space>&, MatrixView<std::int64_t, Space>) 
 
 /// How many of so many right-hand sides are solved for at once, with a triangle of order n. By default all.
 template <class Space>
-std::int64_t sides_at_once(const Queue<Space>&, std::int64_t, std::int64_t nrhs) {
+std::int64_t rhs_at_once(const Queue<Space>&, std::int64_t, std::int64_t nrhs) {
   return nrhs;
 }
 
@@ -106,7 +106,7 @@ concept HasKernels = requires(Queue<Space>& q, const Gemm<T, Space>& gemm, Matri
   solve_leaf(q, tri, A);
   solve_leaf_right(q, tri, A);
   trsm_left(q, gemm, tri, X, &pivots, A);
-  { sides_at_once(q, n, n) } -> std::convertible_to<std::int64_t>;
+  { rhs_at_once(q, n, n) } -> std::convertible_to<std::int64_t>;
   // A ← X, rounded where A is coarser; A ← x; A ← X with the note that nothing has failed yet.
   convert(q, X, A);
   fill(q, T(0), A);

@@ -83,7 +83,7 @@ bool same(const B& b, const X& x) {
 
 /// B and X are n × nrhs, in one memory, and apart where X is solved for where it lies. In another order they are copied.
 template <class T>
-ColumnsOfSystem<T> require_sides(std::int64_t n, const Borrowed<const T>& B, const Borrowed<T>& X) {
+ColumnsOfSystem<T> require_rhs(std::int64_t n, const Borrowed<const T>& B, const Borrowed<T>& X) {
   if (B.rows() != n || X.rows() != n || B.cols() != X.cols())
     throw std::invalid_argument(fmt::format(
         "lasolve: the right-hand sides or the solutions have the wrong size: A is {} × {}, B {} × {} and X {} × {}; B "
@@ -94,7 +94,7 @@ ColumnsOfSystem<T> require_sides(std::int64_t n, const Borrowed<const T>& B, con
   ColumnsOfSystem<T> columns{columns_of<Cpu>(B), columns_of<Cpu>(X)};
   const auto& [b, x] = columns;
   if (!x)
-    require(is_apart_in_itself(X), "elements of X are in the same place, by its strides: give X memory of its own");
+    require(has_distinct_elements(X), "elements of X are in the same place, by its strides: give X memory of its own");
   if (b && x && b->is_view() && x->is_view())
     require(
         same(b->view, x->view) || !overlap(Extent(b->view), Extent(x->view)),
@@ -102,7 +102,7 @@ ColumnsOfSystem<T> require_sides(std::int64_t n, const Borrowed<const T>& B, con
   return columns;
 }
 
-inline void require_apart(const Extent& A, const Extent& X) {
+inline void require_disjoint(const Extent& A, const Extent& X) {
   require(!overlap(A, X), "the solutions overlap the matrix, which they would overwrite: give X memory of its own");
 }
 

@@ -79,7 +79,7 @@ template <class T>
 void AsyncFactorization<T>::solve_async(Borrowed<const T> B, Borrowed<T> X, Op op) {
   AsyncEngine<T>& engine = not_moved(engine_);
   require_enumerator(op, "op");
-  require_sides(engine.order, B, X);
+  require_rhs(engine.order, B, X);
   engine.solve(columns_on_device("B", B), columns_on_device("X", X), op_of_stored(engine.stored, op));
 }
 

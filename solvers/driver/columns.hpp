@@ -105,7 +105,7 @@ Extent extent_of(const Borrowed<T>& M) {
 
 /// Whether no two of its elements are the same, as far as strides tell.
 template <class T>
-bool is_apart_in_itself(const Borrowed<T>& M) {
+bool has_distinct_elements(const Borrowed<T>& M) {
   std::int64_t inner = std::abs(M.row_stride()), outer = std::abs(M.column_stride()), count = M.rows();
   if (M.empty() || M.rows() == 1) return M.cols() <= 1 || outer > 0;
   if (M.cols() == 1) return inner > 0;

@@ -183,7 +183,7 @@ class Factoring {
     std::optional<Fetched<MatrixFacts>> look;
     if (by.arrives && !by.as_it_comes) await(q_, n);
     if (by.symmetry == Symmetry::beside)
-      look = factors->take_on_trial(q_, A.view());
+      look = factors->take_speculatively(q_, A.view());
     else if (!by.as_it_comes)
       factors->take(q_, A.view());
     if (by.mirrors) factors->mirror_triangle(q_, triangle_);

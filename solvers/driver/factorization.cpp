@@ -186,10 +186,10 @@ std::unique_ptr<Engine<T>> engine_in(Matrix<T, Cuda>&& A, const Options& options
 
 /// Sizes and places of what an engine, or a call of solve(), is given.
 template <class T>
-ColumnsOfSystem<T> require_sides(std::int64_t n, const Extent& A, const Borrowed<const T>& B, const Borrowed<T>& X,
-                                 Op op) {
-  ColumnsOfSystem<T> columns = require_sides(n, B, X);
-  require_apart(A, extent_of(X, columns.x));
+ColumnsOfSystem<T> require_rhs(std::int64_t n, const Extent& A, const Borrowed<const T>& B, const Borrowed<T>& X,
+                               Op op) {
+  ColumnsOfSystem<T> columns = require_rhs(n, B, X);
+  require_disjoint(A, extent_of(X, columns.x));
   require_enumerator(op, "op");
   if (B.on_cuda()) return columns;
   require_on_host("B", Ends(B));
@@ -219,15 +219,15 @@ Report solve_once(const Borrowed<const T>& A, const Borrowed<const T>& B, const 
                   Op op, const After& after) {
   require_square(A.rows(), A.cols());
   const auto columns = columns_of<Cpu>(A);
-  const auto sides = require_sides(A.rows(), extent_of(A, columns), B, X, op);
+  const auto rhs = require_rhs(A.rows(), extent_of(A, columns), B, X, op);
   if (A.on_cuda() || B.on_cuda() || after.context || !columns || options.device_memory > 0) {
     const auto engine = engine_for(A, options, after);
-    Report report = solve_by(*engine, B, X, sides, op, after.stream);
-    return together(engine->report(), std::move(report));
+    Report report = solve_by(*engine, B, X, rhs, op, after.stream);
+    return combined(engine->report(), std::move(report));
   }
   require_matrix(A, options);
   const Choice choice = choose_for(options);
-  return on_columns(B, X, sides, [&](MatrixView<const T> b, MatrixView<T> x) {
+  return on_columns(B, X, rhs, [&](MatrixView<const T> b, MatrixView<T> x) {
     Report report;
     if (const auto* const on_cpu = std::get_if<const GemmBackend<Cpu>*>(&choice.backend))
       if (solve_small(columns->view, **on_cpu, options, start_of(choice, options, columns->op), b, x,
@@ -235,7 +235,7 @@ Report solve_once(const Borrowed<const T>& A, const Borrowed<const T>& B, const 
         return report;
     const auto engine = engine_by(choice, *columns, options, SharedContext());
     report = solve_by(*engine, b, x, op);
-    report = together(engine->report(), std::move(report));
+    report = combined(engine->report(), std::move(report));
     return report;  // the one that all return, which is not moved
   });
 }
@@ -306,7 +306,7 @@ const Report& Factorization<T>::report() const {
 template <class T>
 Report Factorization<T>::solve(Borrowed<const T> B, Borrowed<T> X, Op op, CUstream_st* after) {
   Engine<T>& engine = not_moved(engine_);
-  return solve_by(engine, B, X, require_sides(engine.order, engine.borrowed, B, X, op), op, after);
+  return solve_by(engine, B, X, require_rhs(engine.order, engine.borrowed, B, X, op), op, after);
 }
 template <class T>
 double Factorization<T>::rcond() {
@@ -345,7 +345,7 @@ void Factorization<T>::apply(Factor which, bool inverse, Borrowed<const T> B, Bo
                              CUstream_st* after) {
   Engine<T>& engine = not_moved(engine_);
   require_enumerator(which);
-  const auto columns = require_sides(engine.order, Extent(), B, X, op);
+  const auto columns = require_rhs(engine.order, Extent(), B, X, op);
   require(inverse || !overlap(extent_of(B), extent_of(X)),
           "a product is written to X while B is read: give X memory of its own");
   const FactorCall call{which, op, inverse};

@@ -103,27 +103,27 @@ class Solver {
                                                   .overwritten = static_cast<const void*>(B.data()) == X.data(),
                                                   .watched = bool(progress_of(Step::solve))});
     tell_recipe(by);
-    if (!by.keeps_B) return solve_apart(by, B, X, op, solving);
+    if (!by.keeps_B) return solve_out_of_place(by, B, X, op, solving);
     Matrix<T, Space> kept(B.rows(), B.cols());
     const Settled settled(q_);
     q_.phase(Phase::other);
     convert(q_, B, kept.view());
-    return solve_apart(by, kept.view(), X, op, solving);
+    return solve_out_of_place(by, kept.view(), X, op, solving);
   }
 
  private:
   using Factored = lasolve::Factored<T, Space>;
 
   /// The same, where B is to be read again.
-  Report solve_apart(const SolveRecipe& by, MatrixView<const T, Space> B, MatrixView<T, Space> X, Op op,
-                     Stopwatch solving) {
+  Report solve_out_of_place(const SolveRecipe& by, MatrixView<const T, Space> B, MatrixView<T, Space> X, Op op,
+                            Stopwatch solving) {
     std::optional<Factored> replaced;
     const Settled settled(q_);
     Refinement refined = solve_with(made_, B, X, op);
     const double refining = solving.seconds();  // where it was refined, the last residual was waited for
     if (recipe_.check && (is_judged(made_) || !refined.converged())) {
       q_.phase(Phase::check);
-      require_finite_sides(*column_norms<T>(q_, B));  // before anything follows from them
+      require_finite_rhs(*column_norms<T>(q_, B));  // before anything follows from them
     }
     for (const Reason why : {Reason::elements_grew, Reason::too_coarse}) {
       const Factored& stalled = replaced ? *replaced : made_;
@@ -298,7 +298,7 @@ class Solver {
   }
 
   /// `b`: the largest magnitudes of the columns of B.
-  void require_finite_sides(const std::vector<double>& b) const {
+  void require_finite_rhs(const std::vector<double>& b) const {
     lasolve::require_finite(!recipe_.finite || std::isfinite(largest(b)), "the right-hand sides have");
   }
 
@@ -324,7 +324,7 @@ class Solver {
       return passed;
     };
     ResidualNorms norms = look();
-    require_finite_sides(norms.b);
+    require_finite_rhs(norms.b);
     bool passed = judged(norms);
     if (const std::optional<Recipe> next = passed ? std::nullopt : mending(made, facts)) {
       facts.refine = next->refine;

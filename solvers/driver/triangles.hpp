@@ -111,7 +111,7 @@ class TrianglesOf final : public Triangles<T> {
   }
 
   void solve(const Triangle<T, Space>& factor, MatrixView<const T, Space> B, MatrixView<T, Space> X) {
-    const std::int64_t n = factor.order(), at_once = sides_at_once(q_, n, X.cols());
+    const std::int64_t n = factor.order(), at_once = rhs_at_once(q_, n, X.cols());
     q_.phase(Phase::solve, double(n) * double(n) * double(X.cols()));
     const Pivots<Space>* const no_exchange = nullptr;
     for (std::int64_t j = 0; j < X.cols(); j += at_once) {

@@ -238,15 +238,15 @@ std::int64_t end_of_first_panel(const Plan& plan) {
 
 /// Panels have multiprocessors of their own, and the bulk beside them has the others: then neither waits for blocks of the other to end.
 /// Nothing runs beside the first panel, which has all. Towards the end, where panels are the bottleneck, so have those that follow.
-Tasks with_panels_apart(const Plan& plan, std::int64_t end_of_first, const PanelsApart& apart) {
+Tasks with_panel_partition(const Plan& plan, std::int64_t end_of_first, const PanelPartition& panels) {
   Tasks lowered = plan.tasks;
-  bool are_apart = false;
+  bool are_partitioned = false;
   for (Task& task : lowered) {
     if (task.lane == plan.lanes.chain && task.type->picture == TaskType::panel) {
-      are_apart = task.C.j >= end_of_first && task.C.m <= apart.rows && plan.n - task.C.j > apart.beyond;
-      if (are_apart) task.lane.multiprocessors = apart.multiprocessors;
-    } else if (task.lane == plan.lanes.bulk && are_apart) {
-      task.lane.multiprocessors = -apart.multiprocessors;
+      are_partitioned = task.C.j >= end_of_first && task.C.m <= panels.rows && plan.n - task.C.j > panels.beyond;
+      if (are_partitioned) task.lane.multiprocessors = panels.multiprocessors;
+    } else if (task.lane == plan.lanes.bulk && are_partitioned) {
+      task.lane.multiprocessors = -panels.multiprocessors;
     }
   }
   return lowered;
@@ -301,8 +301,8 @@ std::vector<Task> lowered_lu(const Plan& plan, const Capabilities& can) {
   if (can.lookahead_update > 0) lowered.tasks = with_lookahead_updates(lowered, can);
   if (can.panel > 0) lowered.tasks = with_narrow_panels(lowered, can);
   if (can.combined > 0) lowered.tasks = with_interchanges_of_one_kernel(lowered, can.combined);
-  if (can.panels_apart.multiprocessors > 0 && looks_ahead(plan))
-    lowered.tasks = with_panels_apart(lowered, end_of_first_panel(plan), can.panels_apart);
+  if (can.panel_partition.multiprocessors > 0 && looks_ahead(plan))
+    lowered.tasks = with_panel_partition(lowered, end_of_first_panel(plan), can.panel_partition);
   return lowered.tasks;
 }
 

@@ -12,8 +12,8 @@ namespace lasolve {
 namespace {
 
 /// Whether the columns that are wanted next have an interchange, a solve and an update of their own. Else only their update is
-/// apart, and comes first. That pays where panels are the bottleneck, but for few columns these are too many launches.
-bool soon_goes_apart(const Blocking& by, Range panel) {
+/// alone, and comes first. That pays where panels are the bottleneck, but for few columns these are too many launches.
+bool soon_is_eliminated_alone(const Blocking& by, Range panel) {
   const auto& bottleneck = by.widths.bottleneck;
   return bottleneck.left < 0 || (panel.count() > bottleneck.soon_from && by.panels_bind(by.columns() - panel.begin));
 }
@@ -46,7 +46,7 @@ std::vector<Task> lu_right_looking(const Blocking& by) {
     }
     a.combine(bulk, panel);
     const Range wanted{behind, next_but_one.end}, rest{std::max(behind, next_but_one.end), n};
-    if (soon_goes_apart(by, panel)) {
+    if (soon_is_eliminated_alone(by, panel)) {
       a.eliminate(soon, panel, wanted);
       a.eliminate(bulk, panel, rest);
     } else {

@@ -64,7 +64,7 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
   }
   /// A is asked for column after column.
   void take(Queue<Cpu>&, MatrixView<const T>) override {}
-  Fetched<MatrixFacts> take_on_trial(Queue<Cpu>&, MatrixView<const T>) override { refuse(); }
+  Fetched<MatrixFacts> take_speculatively(Queue<Cpu>&, MatrixView<const T>) override { refuse(); }
   void mirror_triangle(Queue<Cpu>&, Uplo) override { refuse(); }
 
   void factor(Queue<Cpu>& of_host, const Recipe&, const Arriving<T, Cpu>*, TaskClock<Cpu>*) override {
@@ -106,9 +106,9 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
 
   std::int64_t order() const override { return n_; }
   void apply(Queue<Cpu>&, MatrixView<const T> B, MatrixView<T> X, Op op) override {
-    constexpr std::int64_t sides = 512;
-    for (std::int64_t j = 0; j < X.cols(); j += sides) {
-      const std::int64_t some = std::min(sides, X.cols() - j);
+    constexpr std::int64_t at_once = 512;
+    for (std::int64_t j = 0; j < X.cols(); j += at_once) {
+      const std::int64_t some = std::min(at_once, X.cols() - j);
       apply_to_some(B.columns(j, some), X.columns(j, some), op);
     }
   }

@@ -25,12 +25,12 @@ class Largest {
     std::int64_t& most = exponents_[std::size_t(i)];
     most = std::max(most, std::ilogb(magnitude) + exponent);
   }
-  /// Whether they are so far apart that it helps to scale them: ten times, as in LAPACK's geequ, or 2^apart.
-  bool are_apart(int apart = 4) const {
+  /// Whether they are so far apart that it helps to scale them: ten times, as in LAPACK's geequ, or 2^exponents.
+  bool are_badly_scaled(int exponents = 4) const {
     std::int64_t least = -none, most = none;
     for (const std::int64_t e : exponents_)
       if (e != none) least = std::min(least, e), most = std::max(most, e);
-    return most - least >= apart && most != none;
+    return most - least >= exponents && most != none;
   }
   template <class Seen>
   void be_of_all(const Seen& seen) {
@@ -57,10 +57,10 @@ Scales of_rows_and_columns(std::int64_t n, ForEach for_each, const Seen& seen, b
   for_each([&](std::int64_t i, std::int64_t, double a) { rows.add(i, a); });
   rows.be_of_all(seen);
   Scales scales;
-  if (always || rows.are_apart()) scales.rows = rows.inverse();
+  if (always || rows.are_badly_scaled()) scales.rows = rows.inverse();
   for_each([&](std::int64_t i, std::int64_t j, double a) { columns.add(j, a, scales.of(i, 0)); });
   columns.be_of_all(seen);
-  if (always || columns.are_apart()) scales.columns = columns.inverse();
+  if (always || columns.are_badly_scaled()) scales.columns = columns.inverse();
   return scales;
 }
 
@@ -68,7 +68,8 @@ Scales of_rows_and_columns(std::int64_t n, ForEach for_each, const Seen& seen, b
 /// it is.
 inline Scales of_diagonal(const Largest& elements, bool always) {
   Scales scales;
-  if (elements.are_all_there() && (always || elements.are_apart(8))) scales.rows = scales.columns = elements.inverse(1);
+  if (elements.are_all_there() && (always || elements.are_badly_scaled(8)))
+    scales.rows = scales.columns = elements.inverse(1);
   return scales;
 }
 template <class T, class Space>

@@ -131,9 +131,9 @@ std::optional<Fault> Validation<P, Space>::operator()(const Case& c) {
   }
   if constexpr (std::is_same_v<Space, Cpu>)
     if (fault && fault->kind == Fault::wrong_element && q_->threads() > 1 && !fault->called.alone) {
-      Queue<Cpu> alone(1), *const together = std::exchange(q_, &alone);
+      Queue<Cpu> alone(1), *const all_threads = std::exchange(q_, &alone);
       fault->only_concurrent = !calls(c);
-      q_ = together;
+      q_ = all_threads;
     }
   return fault;
 }

@@ -125,12 +125,12 @@ std::vector<Case> zeros_that_meet_nan() {
 }
 
 /// Beyond the tiles, strips and parts of k for which kernels have ways of their own.
-std::vector<Case> fast_paths(Device::Kind place) {
+std::vector<Case> fast_paths(Device::Kind device) {
   std::vector<Case> cases;
   const auto add = [&](std::int64_t m, std::int64_t n, std::int64_t k, Layout layout) {
     cases.push_back(laid_out(integers({.m = m, .n = n, .k = k}), layout));
   };
-  if (place != Device::cuda) {
+  if (device != Device::cuda) {
     add(401, 131, 533, Layout::odd);
     add(37, 4233, 19, Layout::aligned);
     add(1029, 66, 37, Layout::made);
@@ -172,7 +172,7 @@ std::vector<Case> columns_far_apart() {
 
 }  // namespace
 
-std::vector<Group> conformance_list(Precision precision, Device::Kind place) {
+std::vector<Group> conformance_list(Precision precision, Device::Kind device) {
   std::vector<Group> list = {
       {"small_and_empty", small_and_empty()},
       {"each_size_in_each_role", each_size_in_each_role()},
@@ -186,10 +186,10 @@ std::vector<Group> conformance_list(Precision precision, Device::Kind place) {
       {"large", with_all_ops({{.m = 257, .n = 129, .k = 255}})},
       {"nan_and_infinity", nan_and_infinity()},
       {"zeros_that_meet_nan", zeros_that_meet_nan()},
-      {"fast_paths", fast_paths(place)},
+      {"fast_paths", fast_paths(device)},
       {"columns_far_apart", columns_far_apart()},
   };
-  if (place == Device::cuda) list.insert(list.begin(), {"late_operands", late_operands()});
+  if (device == Device::cuda) list.insert(list.begin(), {"late_operands", late_operands()});
   if (precision != Precision::fp16)  // whose exponents have no room for them
     list.push_back({"magnitudes", {{.m = 70, .n = 66, .k = 130, .alpha = 1, .beta = 0, .values = Values::magnitudes}}});
   return list;

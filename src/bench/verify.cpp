@@ -6,9 +6,9 @@ namespace lasolve::bench {
 
 namespace {
 
-/// f(queue, host's queue, record) at the place of a choice.
+/// f(queue, host's queue, record) on the device of a choice.
 template <class F>
-void at_place(const Task& task, F f) {
+void on_device(const Task& task, F f) {
   Queue<Cpu> host(task.threads);
   if (task.choice.backend.index() == 0) return f(host, host, *std::get<const GemmBackend<Cpu>*>(task.choice.backend));
   Queue<Cuda> q(task.choice.cuda_device);
@@ -36,7 +36,7 @@ Verdict verdict_on(Queue<Space>& q, Queue<Cpu>& host, const GemmBackend<Space>& 
 std::vector<Verdict> verify_here(const Task& task, const BeforeCall& before, const AfterCall& after,
                                  const OnVerdict& on_verdict) {
   std::vector<Verdict> verdicts;
-  at_place(task, [&](auto& q, auto& host, const auto& backend) {
+  on_device(task, [&](auto& q, auto& host, const auto& backend) {
     for (const Precision p : task.precisions) {
       verdicts.push_back(verdict_on(q, host, backend, p, task.timed, before, after));
       if (on_verdict && !on_verdict(verdicts.back())) return;

@@ -164,10 +164,10 @@ lasolve_status solve_once(std::int64_t n, std::int64_t nrhs, const T* A, std::in
                           T* X, std::int64_t ldx, const lasolve_options* options, lasolve_report* report) {
   return reported(report, [&] {
     lasolve_factorization factors(options, n, A, lda);
-    require_apart(extent_of(factors.request.matrix('A', A, n, n, lda)),
-                  extent_of(factors.request.matrix('X', X, n, nrhs, ldx)));
+    require_disjoint(extent_of(factors.request.matrix('A', A, n, n, lda)),
+                     extent_of(factors.request.matrix('X', X, n, nrhs, ldx)));
     Report solved = factors.solve<T>(LASOLVE_NONE, nrhs, B, ldb, X, ldx);
-    const Report done = together(factors.of<T>().report(), std::move(solved));
+    const Report done = combined(factors.of<T>().report(), std::move(solved));
     fill(report, done);
     return status_of(done.outcome);
   });

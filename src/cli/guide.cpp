@@ -131,7 +131,7 @@ const std::vector<CommandGuide>& guides() {
        "Backends are tried first, each in a process of its own. Then they run in turns, in random order, until their "
        "medians are known.",
        {"lasolve compare", "lasolve compare --gemm tiled,packed,blas --n 512:4k:x2 --report report.html",
-        "lasolve compare spd:n=3000 --peers openblas,eigen --attribution",
+        "lasolve compare spd:n=3000 --baseline-solvers openblas,eigen --attribution",
         "lasolve compare --json today.json --baseline yesterday.json --fail-on slower",
         "lasolve compare --device cuda --copies --beside cpu.json --report gpu.html"},
        compare_options(),

@@ -34,7 +34,7 @@ std::vector<std::string> topics_of_help();
 std::string manual_page();
 /// Of "bash" or "zsh". Where a word depends on the machine, it asks the tool: see usable().
 std::string completion(const std::string& shell);
-/// The words that --gemm, --device or --peers can take here, in one line.
+/// The words that --gemm, --device or --baseline-solvers can take here, in one line.
 std::string usable(const std::string& option);
 
 // Their options stand where they are parsed.

@@ -19,7 +19,7 @@
 #include "lasolve/names.hpp"
 #include "plugin/kernels.hpp"
 #include "plugin/program.hpp"
-#include "worker/session.hpp"
+#include "worker/protocol.hpp"
 #include "worker/signals.hpp"
 #include "worker/verify.hpp"
 #include "worker/watched.hpp"

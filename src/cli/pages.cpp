@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "baseline_solvers/baseline_solvers.hpp"
 #include "cli/guide.hpp"
 #include "cli/request.hpp"
 #include "core/choose.hpp"
@@ -11,7 +12,6 @@
 #include "io/generators.hpp"
 #include "lasolve/lasolve.hpp"
 #include "lasolve/names.hpp"
-#include "peers/peers.hpp"
 
 namespace lasolve::cli {
 
@@ -60,7 +60,7 @@ Offer offer_of(const Option& o) {
   if (name == "tune") {
     Offer offer;
     for (const TuningField& f : tuning_fields())
-      if (f.place != Device::cuda || !gemm_backends<Cuda>().empty()) offer.words.push_back(f.name + "=");
+      if (f.device != Device::cuda || !gemm_backends<Cuda>().empty()) offer.words.push_back(f.name + "=");
     return offer;
   }
   if (name == "gemm") {
@@ -70,7 +70,7 @@ Offer offer_of(const Option& o) {
     return {{names.begin(), names.end()}, false, true, name};
   }
   Offer offer{o.choices, value.starts_with("FILE"), value.ends_with('S')};
-  if (name == "device" || name == "peers") offer.here = name;
+  if (name == "device" || name == "baseline-solvers") offer.here = name;
   std::erase_if(offer.words, [](const std::string& word) { return word.find_first_of("INDEXMNK") != word.npos; });
   return offer;
 }
@@ -244,11 +244,11 @@ std::string usable(const std::string& option) {
       for (const std::string& name : runnable_backends(device)) words.insert(name);
   } else if (option == "device") {
     words = {name_of(Device::automatic), name_of(Device::cpu), name_of(there.kind)};
-  } else if (option == "peers") {
-    for (const peers::Peer& peer : peers::all())
-      if (peers::why_unavailable(peer).empty()) words.insert(peer.name);
+  } else if (option == "baseline-solvers" || option == "peers") {  // peers: as completions of the release before ask
+    for (const baseline_solvers::Library& library : baseline_solvers::all())
+      if (baseline_solvers::why_unavailable(library).empty()) words.insert(library.name);
   } else {
-    refuse_word("usable", {"gemm", "device", "peers"}, option);
+    refuse_word("usable", {"gemm", "device", "baseline-solvers"}, option);
   }
   return fmt::format("{}\n", fmt::join(words, " "));
 }

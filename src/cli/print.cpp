@@ -227,16 +227,16 @@ std::string list_of_missing() {
   std::vector<std::string> said;
   const auto& missing = missing_gemm_backends();
   for (const auto& b : missing) {
-    const std::string need = std::string(b.place) + b.needs;
+    const std::string need = std::string(b.device) + b.needs;
     if (contains(said, need)) continue;
     said.push_back(need);
     std::string names;
     for (const auto& other : missing)
-      if (std::string(other.place) + other.needs == need)
+      if (std::string(other.device) + other.needs == need)
         names += (names.empty() ? "" : ", ") + std::string(other.name);
     // What keeps CUDA out of a build altogether is said where the devices are.
-    const bool no_cuda = b.place == std::string("cuda") && gemm_backends<Cuda>().empty();
-    text += wrapped(fmt::format("not in this build, for {}: {}{}", b.place, names,
+    const bool no_cuda = b.device == std::string("cuda") && gemm_backends<Cuda>().empty();
+    text += wrapped(fmt::format("not in this build, for {}: {}{}", b.device, names,
                                 no_cuda ? "" : fmt::format("; needed: {}", b.needs)),
                     98, 2) +
             "\n";

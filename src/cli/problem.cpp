@@ -220,7 +220,7 @@ Report Problem::solve_in_place(int queue, Options options, Matrix<double>& X) {
   Factorization<double> factors(std::move(A), options);
   X = Matrix<double>(n_, nrhs());
   Report report = factors.solve(B_, X, op_);
-  report = together(factors.report(), std::move(report));
+  report = combined(factors.report(), std::move(report));
   if (!report.outcome.has_solution()) return report;
   const auto tell = progress_of(Step::check);
   const auto columns = [&](Queue<Space>& its, std::int64_t first, MatrixView<double, Space> some) {
@@ -354,7 +354,7 @@ Report Problem::solve(const Options& options, Matrix<double>& X, bool from_host,
             : Factorization<double>(at(options.threads, host_, options.precision), options);
     X = Matrix<double>(n_, nrhs());
     report = factors.solve(B_, X, op_);
-    report = together(factors.report(), std::move(report));
+    report = combined(factors.report(), std::move(report));
   }
   making_ = {};
   report.phases.seconds_of(Phase::read) = read_seconds_ + made_seconds_;

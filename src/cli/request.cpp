@@ -325,7 +325,12 @@ std::vector<Option> help_options() {
   return {
       {"man", 0, nullptr, "print the manual page, for man(1)"},
       {"completion", 0, "SHELL", "print the completion of lasolve for a shell", nullptr, {"bash", "zsh"}},
-      {"usable", 0, "OPTION", "print the words that an option can take here", nullptr, {"gemm", "device", "peers"}},
+      {"usable",
+       0,
+       "OPTION",
+       "print the words that an option can take here",
+       nullptr,
+       {"gemm", "device", "baseline-solvers"}},
   };
 }
 

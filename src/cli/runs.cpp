@@ -39,10 +39,10 @@ static_assert(part_of(Step::condition) == estimating && part_of(Step::check) == 
 /// each element.
 std::array<double, parts> costs(const Problem& problem, const Options& o) {
   constexpr double reading = 40, updates = 3, solves_of_condition = 4;
-  const double n = double(problem.n()), n2 = n * n, of_sides = 2 * n2 * double(problem.nrhs());
+  const double n = double(problem.n()), n2 = n * n, of_rhs = 2 * n2 * double(problem.nrhs());
   const bool refines =
       is_asked_for(o.refine) || o.residual == Residual::extra || is_coarser_than<double>(o.precision, o.storage);
-  const double solve = std::max(of_sides, reading * n2), residual = std::max(of_sides, reading * n2);
+  const double solve = std::max(of_rhs, reading * n2), residual = std::max(of_rhs, reading * n2);
   return {problem.is_made() ? 0 : reading * n2,
           record_of(problem.method_for(o)).flops(n),
           o.condition == Condition::on ? solves_of_condition * reading * n2 : 0,

@@ -27,7 +27,7 @@ const TuningField& field_named(std::string_view name) {
                                fmt::join(names, ", ")));
 }
 
-bool is_of(const TuningField& f, Device::Kind kind) { return f.place == Device::automatic || f.place == kind; }
+bool is_of(const TuningField& f, Device::Kind kind) { return f.device == Device::automatic || f.device == kind; }
 
 /// A device, its table, and the values that are asked for.
 struct AskedFor {
@@ -46,7 +46,7 @@ AskedFor asked_for(const std::vector<TuningChange>& changes, const Options& opti
     const TuningField& f = field_named(change.name);
     if (!is_of(f, device.kind))
       throw UsageError(fmt::format("--tune {}={}: only {} has it, and this runs on {}", f.name, change.value,
-                                   name_of(Device::Kind(f.place)), name_of(device)));
+                                   name_of(Device::Kind(f.device)), name_of(device)));
     f.of(made.values) = change.value;
   }
   if (const std::string complaint = complaint_about(made.values); !complaint.empty())

@@ -90,8 +90,8 @@ std::vector<Pair> others_of(const Comparison& before, const Comparison& after, c
     if (now == &is || !then || now->key.device != is.key.device || now->fell_back_to != then->fell_back_to) continue;
     if (has_times(*now, times) && has_times(*then, times)) others.push_back({then, now});
   }
-  const auto is_ours = [](const Pair& other) { return !other.is->is_peer; };
-  if (is.is_peer || !std::all_of(others.begin(), others.end(), is_ours)) std::erase_if(others, is_ours);
+  const auto is_ours = [](const Pair& other) { return !other.is->is_baseline_solver; };
+  if (is.is_baseline_solver || !std::all_of(others.begin(), others.end(), is_ours)) std::erase_if(others, is_ours);
   return others;
 }
 
@@ -141,7 +141,7 @@ std::optional<bench::Change> change_beside_others(const Comparison& before, cons
   change.machine = std::expm1(moved(row, times) - shift);
   change.of_processors = of_processors;
   const bool is_loaded = before.find_size(is.key.n)->is_loaded() || after.find_size(is.key.n)->is_loaded();
-  return others[0].is->is_peer || is_loaded ? change : with_what_all_share(change);
+  return others[0].is->is_baseline_solver || is_loaded ? change : with_what_all_share(change);
 }
 
 bench::Change with_what_all_share(bench::Change change) {

@@ -97,14 +97,14 @@ Json object(const bench::Change& c) {
 
 Json object(const Row& r, const Row* first, const std::optional<bench::Roof>& roof) {
   const bench::Spread spread = bench::spread_of(r.seconds);
-  const bool timed = r.timed(), ours = timed && !r.is_peer;
+  const bool timed = r.timed(), ours = timed && !r.is_baseline_solver;
   const auto over_first = timed && first && first->timed() ? std::optional(beside(r, *first)) : std::nullopt;
   const auto if_timed = [&](double x) { return timed ? or_null(x) : Json(nullptr); };
   return {{"n", r.key.n},
           {"gemm", r.key.gemm},
           {"precision", r.key.precision},
           {"device", r.key.device},
-          {"peer", r.is_peer},
+          {"peer", r.is_baseline_solver},
           {"passed", r.passed()},
           {"failure", or_null(r.failure)},
           {"failure_kind", or_null(r.failure_kind)},
@@ -189,10 +189,14 @@ void read_attribution(const Json& json, Row& r) {
 Row row_in(const Json& json) {
   Row r;
   r.key = {json.at("gemm"), json.at("precision"), json.at("device"), json.at("n")};
-  r.is_peer = json.at("peer");
+  r.is_baseline_solver = json.at("peer");
+  if (r.is_baseline_solver && r.key.gemm.ends_with(" (peer)"))
+    r.key.gemm.replace(r.key.gemm.size() - 7, 7, " (solver)");  // files of the release before
   if (!json.at("passed").get<bool>()) r.failure = json.at("failure");
   if (const Json kind = json.value("failure_kind", Json()); kind.is_string())
-    r.failure_kind = kind;                                           // older files have none
+    r.failure_kind = kind == "trial"
+                         ? Row::in_validation
+                         : kind.get<std::string>();  // as the release before wrote it; older files have none
   r.for_want_of_machine = json.value("for_want_of_machine", false);  // older files have none
   r.seconds = json.at("seconds_of_runs").get<std::vector<double>>();
   r.factor_seconds = json.at("factor_seconds_of_runs").get<std::vector<double>>();

@@ -20,7 +20,7 @@ namespace {
 std::vector<const Row*> by_time(const std::vector<const Row*>& rows) {
   std::vector<const Row*> timed;
   for (const Row* r : rows)
-    if (r->timed() && !r->is_peer) timed.push_back(r);
+    if (r->timed() && !r->is_baseline_solver) timed.push_back(r);
   std::stable_sort(timed.begin(), timed.end(), [](const Row* a, const Row* b) { return a->median() < b->median(); });
   return timed;
 }
@@ -120,7 +120,8 @@ void remark_on_other_factors(const Comparison& all, const Size& size, Remarks& r
 void remark_on_few_runs(const Comparison& all, const Size& size, Remarks& remarks) {
   std::vector<std::string> names;
   for (const Row* r : all.at(size.n))
-    if (r->timed() && !r->is_peer && r->seconds.size() < bench::least_for_a_verdict) names.push_back(r->key.gemm);
+    if (r->timed() && !r->is_baseline_solver && r->seconds.size() < bench::least_for_a_verdict)
+      names.push_back(r->key.gemm);
   if (names.empty()) return;
   const auto timed = by_time(all.at(size.n));
   const bool unknown = timed.size() > 1 && !are_distinguishable(timed);

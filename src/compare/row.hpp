@@ -38,13 +38,13 @@ struct Key {
 
 struct Row {
   Key key;
-  bool is_peer = false;              ///< a whole solver of others, of which only times are known
+  bool is_baseline_solver = false;   ///< the solver of another library, of which only times are known
   bool for_want_of_machine = false;  ///< it failed for memory or a device, not by its result
   std::string failure;               ///< why it is no result; empty: it passed
-  /// Where others fail alike, or it was told before, so that a table has it in brief: in_trial, or what the matrix is, as an outcome.
+  /// Where others fail alike, or it was told before, so that a table has it in brief: in_validation, or what the matrix is, as an outcome.
   /// Empty: the failure is one of this row.
   std::string failure_kind;
-  static constexpr const char* in_trial = "trial";
+  static constexpr const char* in_validation = "validation";
   /// Of all counted runs, in the order in which they were made: of the whole solve without reading and checking, of the factorization
   /// alone, and of the backend's updates: in which at least one ran, or the busy time of their phase where they were not timed.
   std::vector<double> seconds, factor_seconds, gemm_seconds_of_runs;

@@ -34,7 +34,7 @@ std::string error(std::optional<double> e) { return e ? fmt::format("{:.1e}", *e
 
 /// What is the same of many rows is told beside the table.
 std::string failure_in_brief(const Row& r) {
-  if (r.failure_kind == Row::in_trial) return "wrong in the trial";
+  if (r.failure_kind == Row::in_validation) return "wrong in validation";
   std::string words = r.failure_kind.empty() ? r.failure : r.failure_kind;
   if (!r.failure_kind.empty()) std::replace(words.begin(), words.end(), '_', ' ');
   return words;
@@ -166,7 +166,7 @@ Table table_of(const Comparison& all, bool with_baseline) {
     std::string text;
   };
   const auto cells_of = [&](const Row& r) {
-    const bool ours = r.timed() && !r.is_peer;
+    const bool ours = r.timed() && !r.is_baseline_solver;
     std::vector<Cell> cells = {
         {{"n"}, std::to_string(r.key.n)},
         {{"gemm", true}, r.key.gemm},
@@ -199,7 +199,8 @@ Table table_of(const Comparison& all, bool with_baseline) {
 
 std::string legend_of(const Comparison& all, bool with_baseline) {
   const Setting& s = all.setting;
-  const bool overlap = any_of(all.rows, [](const Row& r) { return r.timed() && !r.is_peer && !free_updates(r).exact; });
+  const bool overlap =
+      any_of(all.rows, [](const Row& r) { return r.timed() && !r.is_baseline_solver && !free_updates(r).exact; });
   const bool timed = any_of(all.rows, [](const Row& r) { return r.timed() && !r.tasks.empty(); });
   std::string text = fmt::format(
       "solve: median wall time of a whole solve, with {} thread{} of the host; spread: of the middle half of its "
@@ -238,7 +239,7 @@ Table phase_table(const Comparison& all) {
     if (any_of(all.rows, [=](const Row& r) { return r.phases.seconds_of(p) > 0; }))
       phases.push_back(p), table.columns.push_back({name_of(p)});
   for (const Row& r : all.rows) {
-    if (!r.timed() || r.is_peer) continue;
+    if (!r.timed() || r.is_baseline_solver) continue;
     std::vector<std::string> line = {std::to_string(r.key.n), r.key.gemm, r.key.precision};
     const FreeUpdates free = free_updates(r);
     const double seconds = free.seconds.value_or(0);
@@ -328,12 +329,12 @@ std::string as_csv(const Comparison& all, const Json& environment) {
   for (const Row& r : all.rows) {
     const auto [least, median, most] = bench::spread_of(r.seconds);
     const Row& first = *all.at(r.key.n).front();
-    const bool timed = r.timed(), ours = timed && !r.is_peer;
+    const bool timed = r.timed(), ours = timed && !r.is_baseline_solver;
     const auto where = [](bool there, double x) { return there ? fmt::format("{}", x) : std::string(); };
     const auto over_first = timed && first.timed() ? std::optional(beside(r, first)) : std::nullopt;
     const bool has_interval = over_first && std::isfinite(over_first->high);
     text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", r.key.n,
-                        quoted(r.key.gemm), r.key.precision, r.key.device, r.is_peer ? "yes" : "no",
+                        quoted(r.key.gemm), r.key.precision, r.key.device, r.is_baseline_solver ? "yes" : "no",
                         r.passed() ? "yes" : "no", r.seconds.size(), where(timed, median), where(timed, least),
                         where(timed, most), where(bool(over_first), over_first ? 1 / (1 + over_first->shift) : 0),
                         where(ours, r.gemm_seconds()), where(ours, r.gemm_gflops()), where(ours, r.gemm_share()),

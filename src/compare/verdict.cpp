@@ -109,12 +109,12 @@ class OnCuda {
     const bench::Change change = bench::change_between(pair->then, pair->now, test);
     if (change.kind != bench::Change::same) return change;
     const bench::Change same = tells(change) ? change : beside_most(*pair).value_or(change);
-    return has_peers() ? same : with_what_all_share(same);
+    return has_baseline_solvers() ? same : with_what_all_share(same);
   }
 
   /// What is no verdict on any row, in words; empty: nothing.
   std::string hidden() const {
-    const auto all = has_peers() ? std::nullopt : movement_of_all();
+    const auto all = has_baseline_solvers() ? std::nullopt : movement_of_all();
     Range machine;
     for (const Pair& p : pairs_)
       machine = {std::min(machine.low, p.machine.low), std::max(machine.high, p.machine.high)};
@@ -123,7 +123,7 @@ class OnCuda {
         "n = {}: all rows moved together by {:+.1f} %, by the machine or by what they share, as the solver: sessions "
         "of this size may differ by {:+.1f} to {:+.1f} %; verdicts are on what rows moved beside the others. A "
         "baseline "
-        "solver in both sessions (--peers) would tell",
+        "solver in both sessions (--baseline-solvers) would tell",
         now_.n, 100 * std::expm1(all->moved), 100 * std::expm1(machine.low - least()),
         100 * std::expm1(machine.high + least()));
   }
@@ -164,12 +164,12 @@ class OnCuda {
   };
 
   /// Whether baseline solvers stand for the machine: they share none of our code.
-  bool has_peers() const {
-    return any_of(pairs_, [](const Pair& p) { return p.row->is_peer; });
+  bool has_baseline_solvers() const {
+    return any_of(pairs_, [](const Pair& p) { return p.row->is_baseline_solver; });
   }
   /// Whether one row tells what the machine did to another: a baseline solver, or any where there is none.
   bool tells_of(const Pair& other, const Row* row) const {
-    return other.row != row && (other.row->is_peer || !has_peers());
+    return other.row != row && (other.row->is_baseline_solver || !has_baseline_solvers());
   }
 
   static double least() { return std::log1p(bench::ChangeTest().least_effect); }
@@ -227,7 +227,7 @@ class OnCuda {
       if (tells_of(p, except))
         ratios.push_back(std::exp(p.moved)), seconds.push_back(p.row->median()), error = std::max(error, p.error);
     const bool are_few = ratios.size() < least_for_common_movement;
-    if (ratios.empty() || (are_few && !has_peers())) return std::nullopt;
+    if (ratios.empty() || (are_few && !has_baseline_solvers())) return std::nullopt;
     return Movement{std::log(bench::spread_of(ratios).median),
                     are_few ? error : bench::ChangeTest().z * bench::noise_of(ratios),
                     bench::spread_of(seconds).median};

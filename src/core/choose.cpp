@@ -101,7 +101,7 @@ bool is_known(std::string_view name) {
 
 const MissingBackend* find_missing(std::string_view name, Device::Kind kind) {
   for (const auto& b : missing_gemm_backends())
-    if (b.name == name && parse<Device::Kind>(b.place) == kind) return &b;
+    if (b.name == name && parse<Device::Kind>(b.device) == kind) return &b;
   return nullptr;
 }
 

@@ -162,7 +162,7 @@ constexpr ReportField all_fields[] = {
 
 inline namespace LASOLVE_ABI {
 
-Report together(const Report& factored, Report solved) {
+Report combined(const Report& factored, Report solved) {
   solved.phases += factored.phases;
   solved.total_seconds += factored.total_seconds;
   return solved;

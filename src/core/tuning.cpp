@@ -122,19 +122,19 @@ constexpr TuningTable tables[] = {
 std::vector<TuningField> make_fields(std::span<const GemmBackend<Cpu>* const> of_cpu,
                                      std::span<const GemmBackend<Cuda>* const> of_cuda) {
   std::vector<TuningField> fields;
-  Device::Kind place = Device::automatic;
+  Device::Kind device = Device::automatic;
   const auto add = [&](const char* name, std::int64_t Tuning::*member, const char* unit, const char* decides,
                        std::int64_t least = 1) {
-    fields.push_back({name, unit, decides, place, least, [member](Tuning& t) -> std::int64_t& { return t.*member; }});
+    fields.push_back({name, unit, decides, device, least, [member](Tuning& t) -> std::int64_t& { return t.*member; }});
   };
   const auto add_columns = [&](const std::string& name, ColumnsBySize Tuning::*member, const std::string& of) {
     for (int i = 0; i < 4; ++i) {
       const std::string columns = name + "_columns_" + std::to_string(i), from = name + "_from_" + std::to_string(i);
       if (i > 0)
-        fields.push_back({from, "n", "the least for " + columns, place, 1,
+        fields.push_back({from, "n", "the least for " + columns, device, 1,
                           [member, i](Tuning& t) -> std::int64_t& { return (t.*member).from[i - 1]; }});
       fields.push_back({columns, "columns",
-                        "of a panel of " + of + (i == 0 ? ", for small n" : ", from " + from + " on"), place, 1,
+                        "of a panel of " + of + (i == 0 ? ", for small n" : ", from " + from + " on"), device, 1,
                         [member, i](Tuning& t) -> std::int64_t& { return (t.*member).columns[i]; }});
     }
   };
@@ -165,13 +165,13 @@ std::vector<TuningField> make_fields(std::span<const GemmBackend<Cpu>* const> of
   add(FIELD(work_worth_sharing), "operations", "the least that the cores of the host share", 0);
   add(FIELD(refined_from), "n", "the least where factors in fp32 are refined, if an accuracy is asked for", 0);
   add(FIELD(lu_tournament_rows), "rows", "the most of a panel that need no tournament, where one is asked for");
-  place = Device::cpu;  // kernels of CUDA have theirs
+  device = Device::cpu;  // kernels of CUDA have theirs
   add(FIELD(lu_leaf), "columns", "the most of a panel that is factored without being halved");
   add(FIELD(lu_leaf_elements), "elements",
       "the most of a panel that is factored without being halved, if it has more columns", 0);
   add(FIELD(cholesky_leaf), "columns", "the most of a panel that is factored without being halved");
   add(FIELD(solve_order), "n", "of a triangle that is not halved");
-  place = Device::cuda;
+  device = Device::cuda;
   add(FIELD(lu_panel_multiprocessors), "multiprocessors",
       "that panels of LU have to themselves beside quick products; 0: they share all", 0);
   add(FIELD(lu_soon_columns), "columns", "the most of a panel behind which no columns are brought up to date apart");

@@ -51,9 +51,10 @@ class Room {
 };
 
 template <class T>
-std::size_t bytes_of(const Cut& cut, std::int64_t alignment) {
+std::size_t bytes_of(const Tiling& tiling, std::int64_t alignment) {
   using AnyRoom = Room<T, Cpu>;
-  return AnyRoom::bytes(cut.a, alignment) + AnyRoom::bytes(cut.b, alignment) + AnyRoom::bytes(cut.c, alignment);
+  return AnyRoom::bytes(tiling.a, alignment) + AnyRoom::bytes(tiling.b, alignment) +
+         AnyRoom::bytes(tiling.c, alignment);
 }
 
 /// What the kernel has thrown, as its own.
@@ -84,14 +85,14 @@ template <class Space>
 template <class T>
 class Adapter<Space>::Part {
  public:
-  Part(Adapter& adapter, Queue<Space>& q, const Cut& cut, char* memory)
+  Part(Adapter& adapter, Queue<Space>& q, const Tiling& tiling, char* memory)
       : adapter_(adapter),
         kernel_(adapter.kernel_),
         q_(q),
-        cut_(cut),
+        tiling_(tiling),
         a_(q, memory, alignment()),
-        b_(q, memory += Room<T, Space>::bytes(cut.a, alignment()), alignment()),
-        c_(q, memory += Room<T, Space>::bytes(cut.b, alignment()), alignment()),
+        b_(q, memory += Room<T, Space>::bytes(tiling.a, alignment()), alignment()),
+        c_(q, memory += Room<T, Space>::bytes(tiling.b, alignment()), alignment()),
         account_(q, adapter.ledger_, adapter.manner()) {}
   ~Part() { adapter_.work_ |= work_; }
   Part(const Part&) = delete;
@@ -99,18 +100,18 @@ class Adapter<Space>::Part {
 
   void multiply(T alpha, In<T> A, In<T> B, T beta, Out<T> C) {
     const std::int64_t m = C.rows(), n = C.cols(), k = A.cols();
-    const auto [rows, columns, steps] = cut_.block;
-    const bool at_once = !cut_.limited || (m <= rows && n <= columns && k <= steps);
+    const auto [rows, columns, steps] = tiling_.block;
+    const bool at_once = !tiling_.limited || (m <= rows && n <= columns && k <= steps);
     if (at_once && why_copy_A(alpha, A) == 0 && why_copy_B(B) == 0 && why_copy_C(alpha, beta, C) == 0)
       return product(alpha, A, B, beta, C, k);
     for (std::int64_t l = 0; l < k; l += steps)
       for (std::int64_t i = 0; i < m; i += rows) {
         const In<T> a = A.block(i, l, std::min(rows, m - i), std::min(steps, k - l));
         const In<T> its_a =
-            as_wanted(why_copy_A(alpha, a), factor_of_A(alpha), a, a_, cut_.units.rows, cut_.units.steps);
+            as_wanted(why_copy_A(alpha, a), factor_of_A(alpha), a, a_, tiling_.units.rows, tiling_.units.steps);
         for (std::int64_t j = 0; j < n; j += columns) {
           const In<T> b = B.block(l, j, a.cols(), std::min(columns, n - j));
-          const In<T> its_b = as_wanted(why_copy_B(b), T(1), b, b_, cut_.units.steps, cut_.units.columns);
+          const In<T> its_b = as_wanted(why_copy_B(b), T(1), b, b_, tiling_.units.steps, tiling_.units.columns);
           product(alpha, its_a, its_b, l == 0 ? beta : T(1), C.block(i, j, a.rows(), b.cols()), a.cols());
         }
       }
@@ -144,11 +145,11 @@ class Adapter<Space>::Part {
            (turned ? transposing : 0u);
   }
   unsigned why_copy_A(T alpha, In<T> A) const {
-    return why_copy(A, cut_.units.rows, cut_.units.steps) | (factor_of_A(alpha) != T(1) ? scaling : 0u);
+    return why_copy(A, tiling_.units.rows, tiling_.units.steps) | (factor_of_A(alpha) != T(1) ? scaling : 0u);
   }
-  unsigned why_copy_B(In<T> B) const { return why_copy(B, cut_.units.steps, cut_.units.columns); }
+  unsigned why_copy_B(In<T> B) const { return why_copy(B, tiling_.units.steps, tiling_.units.columns); }
   unsigned why_copy_C(T alpha, T beta, Out<T> C) const {
-    const bool whole = C.rows() % cut_.units.rows == 0 && C.cols() % cut_.units.columns == 0;
+    const bool whole = C.rows() % tiling_.units.rows == 0 && C.cols() % tiling_.units.columns == 0;
     const bool scaled = has(LASOLVE_KERNEL_ASSIGNS) && (alpha != T(1) || beta != T(0));
     return why_copy(C.data(), C.ld(), C.rows(), C.cols(), whole) | (scaled ? scaling : 0u);
   }
@@ -185,7 +186,7 @@ class Adapter<Space>::Part {
     assigns ? add_scaled(q_, alpha, X, beta, C) : add_scaled(q_, T(1), X, T(0), C);
   }
 
-  /// `its`: the part of the caller's C that it is for. `c_is_nan`: in a trial, where the kernel is not to read C.
+  /// `its`: the part of the caller's C that it is for. `c_is_nan`: in validation, where the kernel is not to read C.
   void call(T alpha, In<T> A, In<T> B, T beta, Out<T> C, Out<T> its, double useful, bool c_is_nan) {
     const auto f = by_type<T>(kernel_.f64, kernel_.f32);
     if (KernelCalls& calls = KernelCalls::here(); calls.are_kept()) {
@@ -233,7 +234,7 @@ class Adapter<Space>::Part {
   Adapter& adapter_;
   const lasolve_kernel& kernel_;
   Queue<Space>& q_;
-  const Cut& cut_;
+  const Tiling& tiling_;
   Room<T, Space> a_, b_, c_;
   Account<Space> account_;
   unsigned work_ = 0;
@@ -272,12 +273,12 @@ Manner Adapter<Space>::manner() const {
 
 template <class Space>
 template <class T>
-Cut Adapter<Space>::cut(const Queue<Space>& q, std::int64_t m, std::int64_t n, std::int64_t k) const {
+Tiling Adapter<Space>::tiling(const Queue<Space>& q, std::int64_t m, std::int64_t n, std::int64_t k) const {
   const Wants wants{{kernel_.m_multiple, kernel_.n_multiple, kernel_.k_multiple},
                     {kernel_.m_largest, kernel_.n_largest, kernel_.k_largest},
                     has(LASOLVE_KERNEL_SQUARE),
                     has(LASOLVE_KERNEL_NO_GAPS) ? 1 : line_of<T>(kernel_)};
-  return cut_for(q, {m, n, k}, wants, copies(), has(LASOLVE_KERNEL_ONE_CALL));
+  return tiling_for(q, {m, n, k}, wants, copies(), has(LASOLVE_KERNEL_ONE_CALL));
 }
 
 template <class Space>
@@ -285,14 +286,14 @@ template <class T>
 void Adapter<Space>::multiply(Queue<Space>& q, T alpha, In<T> A, In<T> B, T beta, Out<T> C) {
   const std::int64_t m = C.rows(), n = C.cols(), k = A.cols();
   if (k == 0) return plugin::scale(q, beta, C);
-  const Cut cut = this->template cut<T>(q, m, n, k);
-  const std::size_t bytes = bytes_of<T>(cut, kernel_.alignment);
-  char* const memory = q.template scratch<char>(std::int64_t(bytes), cut.parts).data();
-  each_part(q, cut, [&](std::int64_t t) {
-    const std::int64_t i = cut.part.rows * (t % cut.down), j = cut.part.columns * (t / cut.down);
-    const std::int64_t rows = std::min(cut.part.rows, m - i), columns = std::min(cut.part.columns, n - j);
+  const Tiling tiling = this->template tiling<T>(q, m, n, k);
+  const std::size_t bytes = bytes_of<T>(tiling, kernel_.alignment);
+  char* const memory = q.template scratch<char>(std::int64_t(bytes), tiling.parts).data();
+  each_part(q, tiling, [&](std::int64_t t) {
+    const std::int64_t i = tiling.part.rows * (t % tiling.down), j = tiling.part.columns * (t / tiling.down);
+    const std::int64_t rows = std::min(tiling.part.rows, m - i), columns = std::min(tiling.part.columns, n - j);
     if (rows > 0 && columns > 0)
-      Part<T>(*this, q, cut, memory + std::size_t(t) * bytes)
+      Part<T>(*this, q, tiling, memory + std::size_t(t) * bytes)
           .multiply(alpha, A.block(i, 0, rows, k), B.block(0, j, k, columns), beta, C.block(i, j, rows, columns));
   });
 }
@@ -300,8 +301,8 @@ void Adapter<Space>::multiply(Queue<Space>& q, T alpha, In<T> A, In<T> B, T beta
 template <class Space>
 template <class T>
 void Adapter<Space>::prepare(Queue<Space>& q, std::int64_t m, std::int64_t n, std::int64_t k) {
-  const Cut cut = this->template cut<T>(q, m, n, k);
-  q.template scratch<char>(std::int64_t(bytes_of<T>(cut, kernel_.alignment)), cut.parts);
+  const Tiling tiling = this->template tiling<T>(q, m, n, k);
+  q.template scratch<char>(std::int64_t(bytes_of<T>(tiling, kernel_.alignment)), tiling.parts);
   ledger_.prepare(q);
 }
 

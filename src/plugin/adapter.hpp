@@ -62,7 +62,7 @@ class Adapter {
   Copies copies() const;
   Manner manner() const;
   template <class T>
-  Cut cut(const Queue<Space>&, std::int64_t m, std::int64_t n, std::int64_t k) const;
+  Tiling tiling(const Queue<Space>&, std::int64_t m, std::int64_t n, std::int64_t k) const;
   template <class T>
   class Part;
 

@@ -39,9 +39,9 @@ Extent least_of(const Extent& x, const Extent& y) {
 }
 
 /// Every call is for squares of this edge.
-void cut_squares(Cut& cut, std::int64_t edge) {
-  cut.units = cut.block = {edge, edge, edge};
-  cut.limited = true;
+void tile_by_squares(Tiling& tiling, std::int64_t edge) {
+  tiling.units = tiling.block = {edge, edge, edge};
+  tiling.limited = true;
 }
 
 }  // namespace
@@ -72,51 +72,52 @@ std::int64_t edge_of_squares(const Extent& product, std::int64_t unit, std::int6
   return best;
 }
 
-Cut cut_for(const Queue<Cpu>& q, const Extent& product, const Wants& w, Copies copies, bool whole) {
+Tiling tiling_for(const Queue<Cpu>& q, const Extent& product, const Wants& w, Copies copies, bool whole) {
   constexpr std::int64_t enough = 2048;  // so many that a kernel has enough to do
-  Cut cut;
-  cut.work = work_of(product.rows, product.columns, product.steps);
-  cut.parts = whole ? 1 : parts_for(q, cut.work);
-  const auto [down, across] = tile_grid(product.rows, product.columns, cut.parts);
+  Tiling tiling;
+  tiling.work = work_of(product.rows, product.columns, product.steps);
+  tiling.parts = whole ? 1 : parts_for(q, tiling.work);
+  const auto [down, across] = tile_grid(product.rows, product.columns, tiling.parts);
   const auto share = [&](std::int64_t length, std::int64_t parts, std::int64_t unit) {
     return round_up(ceil_div(length, parts), std::lcm(unit, std::max<std::int64_t>(w.line, 8)));
   };
-  cut.down = down;
-  cut.part = {share(product.rows, down, w.units.rows), share(product.columns, across, w.units.columns), product.steps};
-  cut.units = w.units;
-  cut.limited = w.most.least() < Wants::any;
-  cut.block = multiples_within(least_of(w.most, {enough, enough, enough}), w);
-  const Extent largest = least_of(cut.part, product);
-  if (w.square) cut_squares(cut, edge_of_squares(largest, w.units.rows, cut.block.least(), {1000, 8}));
-  const Extent copy = rounded_up(least_of(largest, cut.block), cut.units);
-  if (copies.a) cut.a = round_up(copy.rows, w.line) * copy.steps;
-  if (copies.b) cut.b = round_up(copy.steps, w.line) * copy.columns;
-  if (copies.c) cut.c = round_up(copy.rows, w.line) * copy.columns;
-  return cut;
+  tiling.down = down;
+  tiling.part = {share(product.rows, down, w.units.rows), share(product.columns, across, w.units.columns),
+                 product.steps};
+  tiling.units = w.units;
+  tiling.limited = w.most.least() < Wants::any;
+  tiling.block = multiples_within(least_of(w.most, {enough, enough, enough}), w);
+  const Extent largest = least_of(tiling.part, product);
+  if (w.square) tile_by_squares(tiling, edge_of_squares(largest, w.units.rows, tiling.block.least(), {1000, 8}));
+  const Extent copy = rounded_up(least_of(largest, tiling.block), tiling.units);
+  if (copies.a) tiling.a = round_up(copy.rows, w.line) * copy.steps;
+  if (copies.b) tiling.b = round_up(copy.steps, w.line) * copy.columns;
+  if (copies.c) tiling.c = round_up(copy.rows, w.line) * copy.columns;
+  return tiling;
 }
 
-Cut cut_on_cuda(const Extent& product, const Wants& w, Copies copies) {
-  Cut cut;
-  cut.part = product;
-  cut.units = w.units;
-  cut.limited = w.most.least() < Wants::any;
-  cut.block = block_within(most_on_cuda, product, w, copies);
+Tiling tiling_on_cuda(const Extent& product, const Wants& w, Copies copies) {
+  Tiling tiling;
+  tiling.part = product;
+  tiling.units = w.units;
+  tiling.limited = w.most.least() < Wants::any;
+  tiling.block = block_within(most_on_cuda, product, w, copies);
   Extent all = rounded_up(product, w.units);
   if (w.square) {
     const std::int64_t most = std::min(w.most.least(), std::int64_t(1) << 13);  // whose square is most_on_cuda
     const std::int64_t bound = std::min(all.largest(), multiple_within(most, w.units.rows, w.line));
-    cut_squares(cut, edge_of_squares(product, w.units.rows, bound, {5e7, 50}));
+    tile_by_squares(tiling, edge_of_squares(product, w.units.rows, bound, {5e7, 50}));
     all = {bound, bound, bound};
   }
   const auto room = [](std::int64_t x, std::int64_t y) { return x > most_on_cuda / y ? most_on_cuda : x * y; };
-  if (copies.a) cut.a = room(round_up(all.rows, w.line), all.steps);
-  if (copies.b) cut.b = room(round_up(all.steps, w.line), all.columns);
-  if (copies.c) cut.c = room(round_up(all.rows, w.line), all.columns);
-  return cut;
+  if (copies.a) tiling.a = room(round_up(all.rows, w.line), all.steps);
+  if (copies.b) tiling.b = room(round_up(all.steps, w.line), all.columns);
+  if (copies.c) tiling.c = room(round_up(all.rows, w.line), all.columns);
+  return tiling;
 }
 
-Cut cut_for(const Queue<Cuda>&, const Extent& product, const Wants& w, Copies copies, bool) {
-  return cut_on_cuda(product, w, copies);
+Tiling tiling_for(const Queue<Cuda>&, const Extent& product, const Wants& w, Copies copies, bool) {
+  return tiling_on_cuda(product, w, copies);
 }
 
 }  // namespace lasolve::plugin

@@ -1,4 +1,4 @@
-// How a product is cut for a kernel of somebody's own: in parts of C for the cores of a device, and in blocks that are copied at once, or
+// How a product is tiled for a kernel of somebody's own: in parts of C for the cores of a device, and in blocks that are copied at once, or
 // that are as large as a kernel takes them.
 #pragma once
 
@@ -30,7 +30,7 @@ struct Copies {
   bool any() const { return a || b || c; }
 };
 
-struct Cut {
+struct Tiling {
   double work = 0;
   std::int64_t parts = 1, down = 1;
   Extent part, block;
@@ -55,10 +55,10 @@ std::int64_t edge_of_squares(const Extent& product, std::int64_t unit, std::int6
 
 /// For a kernel that is called by several cores at once, or, `whole`, by one. What is copied is copied in blocks of up to 2048 rows,
 /// columns and steps. Each edge is a multiple of its unit.
-Cut cut_for(const Queue<Cpu>& q, const Extent& product, const Wants&, Copies, bool whole);
+Tiling tiling_for(const Queue<Cpu>& q, const Extent& product, const Wants&, Copies, bool whole);
 /// In one part. Room for copies does not shrink where a product grows: what is made for the largest does for all.
-Cut cut_for(const Queue<Cuda>&, const Extent& product, const Wants&, Copies, bool whole);
+Tiling tiling_for(const Queue<Cuda>&, const Extent& product, const Wants&, Copies, bool whole);
 /// The latter, which asks nothing of the queue.
-Cut cut_on_cuda(const Extent& product, const Wants&, Copies);
+Tiling tiling_on_cuda(const Extent& product, const Wants&, Copies);
 
 }  // namespace lasolve::plugin

@@ -5,7 +5,7 @@
 //     scale(q, β, C)                C ← β·C; β = 0 does not read C
 //     fill(q, s, X)                 each element of X ← s
 //     write_guards(q, guards)       all ones, which is NaN, before and behind a copy
-//     each_part(q, cut, f)          f(part) for each part of a product
+//     each_part(q, tiling, f)          f(part) for each part of a product
 //     Ledger                        of a kernel, over all of its products: whether guards were found as they were written; its cost
 //     Account                       of one part of a product: which of its time is the kernel's
 #pragma once
@@ -60,8 +60,8 @@ void fill(Queue<Cpu>&, T s, MatrixView<T> X) {
 void write_guards(Queue<Cpu>&, Guards);
 
 template <class F>
-void each_part(Queue<Cpu>&, const Cut& cut, F f) {
-  on_cores(cut.parts, cut.work, f);
+void each_part(Queue<Cpu>&, const Tiling& tiling, F f) {
+  on_cores(tiling.parts, tiling.work, f);
 }
 
 template <>
@@ -125,7 +125,7 @@ void fill(Queue<Cuda>&, T s, MatrixView<T, Cuda> X);
 void write_guards(Queue<Cuda>&, Guards);
 
 template <class F>
-void each_part(Queue<Cuda>&, const Cut&, F f) {
+void each_part(Queue<Cuda>&, const Tiling&, F f) {
   f(std::int64_t(0));
 }
 

@@ -217,7 +217,7 @@ Kept read(const std::string& path) {
   }
 }
 
-void require_place(const std::string& path) {
+void require_writable_path(const std::string& path) {
   std::error_code error;
   const fs::path folder = fs::path(path).parent_path();
   const bool made = fs::create_directories(folder, error);
@@ -227,7 +227,7 @@ void require_place(const std::string& path) {
 }
 
 void write(const std::string& path, const std::vector<Entry>& entries) {
-  require_place(path);
+  require_writable_path(path);
   io::OutputFile file(path, false);
   file.append(as_json(entries).dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
   file.commit();

@@ -53,7 +53,7 @@ struct Kept {
 Kept read(const std::string& path);
 
 /// Makes the folders that are wanting, and throws io::OutputError with the reason where the file could not be written.
-void require_place(const std::string& path);
+void require_writable_path(const std::string& path);
 /// Under a temporary name, then renamed. Throws io::OutputError.
 void write(const std::string& path, const std::vector<Entry>&);
 /// Puts an entry into the file, while other processes that do so wait. Returns why what was there is ignored, and replaced. Throws

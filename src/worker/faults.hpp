@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include "bench/conformance.hpp"
-#include "worker/session.hpp"
+#include "worker/protocol.hpp"
 
 namespace lasolve::worker {
 

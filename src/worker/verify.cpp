@@ -41,9 +41,9 @@ extern "C" void crashed(int signal, siginfo_t* about, void*) {
   char line[1024];  // memory may be spoilt; as members() in faults.hpp has them
   const auto end = fmt::format_to_n(
       line, sizeof line,
-      "{{\"crashed\":[{:d},{:d},{:d},{},{},{},{},{},{},\"{}\",\"{}\",{:d},{:d},{},{},{}],\"misaligned\":{:d}}}\n", c.of,
-      c.a_transposed, c.b_transposed, c.m, c.n, c.k, c.lda, c.ldb, c.ldc, c.alpha, c.beta, c.c_was_nan, c.alone,
-      c.alignment[0], c.alignment[1], c.alignment[2], misaligned);
+      "{{\"crashed\":[{:d},{:d},{:d},{},{},{},{},{},{},\"{}\",\"{}\",{:d},{:d},{:d},{},{},{}],\"misaligned\":{:d}}}\n",
+      c.of, c.a_transposed, c.b_transposed, c.m, c.n, c.k, c.lda, c.ldb, c.ldc, c.alpha, c.beta, c.is_scaled,
+      c.c_was_nan, c.alone, c.alignment[0], c.alignment[1], c.alignment[2], misaligned);
   tell_parent({line, end.size});
 }
 
@@ -119,7 +119,7 @@ class Validations {
   Validations(const Task& task, std::vector<Verdict>& verdicts) : task_(task), verdicts_(verdicts) {}
 
   void hold(Child& child, double patience) {
-    const Ending end = Session(patience, patience).listen(child, [&](const Json& m) { return hear(m); });
+    const Ending end = Supervisor(patience, patience).listen(child, [&](const Json& m) { return hear(m); });
     if (end.kind == Ending::interrupted) return;
     if (end.kind == Ending::no_answer) return give_up(Fault::no_answer, fmt::format("{:.3g} s", end.waited), end.how);
     if (verdicts_.size() < task_.precisions.size() || end.signal != 0) give_up(Fault::crashed, end.how, end.how);

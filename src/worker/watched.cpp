@@ -11,7 +11,7 @@
 #include "core/range.hpp"
 #include "plugin/kernels.hpp"
 #include "worker/exit_code.hpp"
-#include "worker/session.hpp"
+#include "worker/protocol.hpp"
 
 namespace lasolve::worker {
 
@@ -73,7 +73,7 @@ int watch(const Watched& what) {
     Ending end;
     {
       Child child(command_line(what, lost), Child::shared);
-      end = Session(what.patience).listen(child);
+      end = Supervisor(what.patience).listen(child);
     }
     if (!end.done && end.signal == SIGPIPE && !end.in_run) die_of(SIGPIPE);  // whoever reads our output is gone
     if (const int left = orphans_ended() - orphans; left > 0)

@@ -46,29 +46,29 @@ double seconds_since(Clock::time_point t) { return std::chrono::duration<double>
 
 // The kernels of the other program. Each block has all of the shared memory of its multiprocessor.
 
-__global__ void hold(bool together) {
+__global__ void hold(bool cooperative) {
   const auto now = [] {
     unsigned long long nanoseconds;
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(nanoseconds));
     return nanoseconds;
   };
-  if (together) cooperative_groups::this_grid().sync();
+  if (cooperative) cooperative_groups::this_grid().sync();
   const auto began = now();
   while (now() - began < std::chrono::nanoseconds(held_for).count()) __nanosleep(1000);
-  if (together) cooperative_groups::this_grid().sync();
+  if (cooperative) cooperative_groups::this_grid().sync();
 }
 
 /// Holds multiprocessors again and again, until it is destroyed.
 class OtherProgram {
  public:
   /// `times`: how often it has held them.
-  OtherProgram(int percent, bool together, std::atomic<long>& times) : times_(times) {
+  OtherProgram(int percent, bool cooperative, std::atomic<long>& times) : times_(times) {
     if (percent == 0) return;
     int multiprocessors = 0;
     CUDA_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0));
     CUDA_CHECK(cudaDeviceGetAttribute(&bytes_, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
     CUDA_CHECK(cudaFuncSetAttribute(hold, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes_));
-    blocks_ = std::max(1, multiprocessors * percent / 100), together_ = together;
+    blocks_ = std::max(1, multiprocessors * percent / 100), cooperative_ = cooperative;
     thread_ = std::thread([this] { run(); });
   }
   ~OtherProgram() {
@@ -81,11 +81,11 @@ class OtherProgram {
     cudaStream_t stream = nullptr;
     CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     for (; !ends_; ++times_, std::this_thread::sleep_for(pause)) {
-      void* arguments[] = {&together_};
-      CUDA_CHECK(together_ ? cudaLaunchCooperativeKernel(hold, dim3(unsigned(blocks_)), dim3(128), arguments,
-                                                         std::size_t(bytes_), stream)
-                           : cudaLaunchKernel(hold, dim3(unsigned(blocks_)), dim3(128), arguments, std::size_t(bytes_),
-                                              stream));
+      void* arguments[] = {&cooperative_};
+      CUDA_CHECK(cooperative_ ? cudaLaunchCooperativeKernel(hold, dim3(unsigned(blocks_)), dim3(128), arguments,
+                                                            std::size_t(bytes_), stream)
+                              : cudaLaunchKernel(hold, dim3(unsigned(blocks_)), dim3(128), arguments,
+                                                 std::size_t(bytes_), stream));
       CUDA_CHECK(cudaStreamSynchronize(stream));
     }
     CUDA_CHECK(cudaStreamDestroy(stream));
@@ -94,7 +94,7 @@ class OtherProgram {
   }
 
   int blocks_ = 0, bytes_ = 0;
-  bool together_ = false;
+  bool cooperative_ = false;
   std::atomic<bool> ends_ = false;
   std::atomic<long>& times_;
   std::thread thread_;
@@ -213,17 +213,17 @@ void solve_one(System<T>& s, const Context* context, Watched& watched, Counts& c
     Factorization<T> factors = context ? Factorization<T>(s.A.view(), o, *context) : Factorization<T>(s.A.view(), o);
     watched.end(counts);
     for (std::size_t i = 0; i < std::size(columns); ++i) {
-      const std::string sides = what + ", right-hand sides: " + std::to_string(columns[i]);
+      const std::string rhs = what + ", right-hand sides: " + std::to_string(columns[i]);
       const auto B = std::as_const(s.B).view().columns(0, columns[i]);
       Matrix<T> X(s.n, columns[i]);
-      watched.begin(sides);
+      watched.begin(rhs);
       const Report report = factors.solve(B, X);
       watched.end(counts);
       ++counts.solves;
       const bool same = !first && same_bits(X, s.first[i]);  // which were found to be right
       if (!first && !same) ++counts.other_bits;
       if (!report.outcome.ok() || !(same || is_right<T>(std::as_const(s.A).view(), B, std::as_const(X).view())))
-        ++counts.wrong, complain(sides, report.outcome.ok() ? "wrong" : report.outcome.message().c_str());
+        ++counts.wrong, complain(rhs, report.outcome.ok() ? "wrong" : report.outcome.message().c_str());
       if (first) s.first.push_back(std::move(X));
     }
     watched.begin(what + ", release");

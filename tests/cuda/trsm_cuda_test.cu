@@ -17,9 +17,9 @@ TEST(SyncFree, gets_on_with_few_multiprocessors_on_Cuda) {
     const std::int64_t n = 5000;
     Queue<Cuda> q(0);
     const Matrix<double, Cuda> A = upload(q, random_triangle<double>(n, form)),
-                               B = upload(q, padded_sides<double>(n, count, form));
-    Matrix<double, Cuda> alone = upload(q, padded_sides<double>(n, count, form)),
-                         beside = upload(q, padded_sides<double>(n, count, form));
+                               B = upload(q, padded_rhs<double>(n, count, form));
+    Matrix<double, Cuda> alone = upload(q, padded_rhs<double>(n, count, form)),
+                         beside = upload(q, padded_rhs<double>(n, count, form));
     const auto solve = [&](Matrix<double, Cuda>& X) {
       solve_by_sync_free(q, from_the_left(form.of<double, Cuda>(A.view()), X.view()));
       q.finish();
@@ -44,7 +44,7 @@ void expect_as_apart() {
   for (const std::int64_t n : {60, 129, 256, 700, 3000})
     for (const std::int64_t count : {1, 3, 9, 150}) {
       const Matrix<T, Cuda> L = upload(q, random_triangle<T>(n, first)), U = upload(q, random_triangle<T>(n, second)),
-                            B = upload(q, padded_sides<T>(n, count, first));
+                            B = upload(q, padded_rhs<T>(n, count, first));
       Matrix<std::int64_t> rows(n, 1);
       for (std::int64_t i = 0; i < n; ++i) rows(i, 0) = n - 1 - i;
       const Matrix<std::int64_t, Cuda> rows_there = upload(q, rows);
@@ -52,18 +52,18 @@ void expect_as_apart() {
       Pivots<Cuda> P = Pivots<Cuda>::in(notes.view(), failed.view());
       P.interchanges.rows = const_cast<std::int64_t*>(rows_there.data());
       for (const bool permutes : {false, true}) {
-        Matrix<T, Cuda> apart(n, count), together(n, count);
-        fill(q, std::numeric_limits<T>::quiet_NaN(), together.view());
+        Matrix<T, Cuda> apart(n, count), at_once(n, count);
+        fill(q, std::numeric_limits<T>::quiet_NaN(), at_once.view());
         const auto lower = first.of<T, Cuda>(L.view());
         auto upper = second.of<T, Cuda>(U.view());
         permutes ? permute_rows<T>(q, B.view(), apart.view(), P, false) : convert<T>(q, B.view(), apart.view());
         trsm_left(q, gemm, lower, apart.view());
         q.finish();
         trsm_left(q, gemm, upper, apart.view());
-        trsm_left(q, gemm, lower, B.view(), permutes ? &P : nullptr, together.view());
+        trsm_left(q, gemm, lower, B.view(), permutes ? &P : nullptr, at_once.view());
         upper.ready = true;
-        trsm_left(q, gemm, upper, together.view());
-        EXPECT_TRUE(same_bits(download(q, apart), download(q, together))) << n << ", " << count << ", " << permutes;
+        trsm_left(q, gemm, upper, at_once.view());
+        EXPECT_TRUE(same_bits(download(q, apart), download(q, at_once))) << n << ", " << count << ", " << permutes;
       }
     }
 }

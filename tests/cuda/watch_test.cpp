@@ -15,14 +15,14 @@
 namespace lasolve::test {
 namespace {
 
-struct Told {
+struct WatchedTask {
   Task task;
   double begin, end;
 };
 
 /// What somebody heard.
-struct Heard {
-  std::vector<Told> tasks;
+struct Received {
+  std::vector<WatchedTask> tasks;
   int factorizations = 0;
 
   TaskWatcher watcher() {
@@ -34,7 +34,7 @@ struct Heard {
   }
   double flops() const {
     double sum = 0;
-    for (const Told& t : tasks) sum += t.task.flops;
+    for (const WatchedTask& t : tasks) sum += t.task.flops;
     return sum;
   }
 };
@@ -67,8 +67,8 @@ class WatchOnCuda : public testing::TestWithParam<Method> {
     Queue<Cuda> q(0);
     return download(q, X);
   }
-  Matrix<double> watched_solution(const Options& options, Heard& heard) {
-    const TaskWatch watch(heard.watcher());
+  Matrix<double> watched_solution(const Options& options, Received& received) {
+    const TaskWatch watch(received.watcher());
     return solution(factors(options));
   }
 
@@ -80,30 +80,30 @@ INSTANTIATE_TEST_SUITE_P(Plans, WatchOnCuda, testing::Values(Method::lu, Method:
                          [](const auto& info) { return info.param == Method::lu ? "lu" : "cholesky"; });
 
 TEST_P(WatchOnCuda, tells_each_task_once_with_its_flops) {
-  Heard heard;
-  const TaskWatch watch(heard.watcher());
+  Received received;
+  const TaskWatch watch(received.watcher());
   factors(in_blocks(GetParam()));
-  EXPECT_EQ(heard.factorizations, 1);
-  for (std::size_t i = 0; i < heard.tasks.size(); ++i)
+  EXPECT_EQ(received.factorizations, 1);
+  for (std::size_t i = 0; i < received.tasks.size(); ++i)
     for (std::size_t k = 0; k < i; ++k) {
-      const Task &a = heard.tasks[i].task, &b = heard.tasks[k].task;
+      const Task &a = received.tasks[i].task, &b = received.tasks[k].task;
       EXPECT_FALSE(a.flops > 0 && a.type == b.type && a.C == b.C && a.L == b.L && a.U == b.U) << i << " is " << k;
     }
   const double cube = double(n) * double(n) * double(n), textbook = (GetParam() == Method::lu ? 2 : 1) * cube / 3;
-  EXPECT_NEAR(heard.flops() / textbook, 1, 1e-9);
+  EXPECT_NEAR(received.flops() / textbook, 1, 1e-9);
 }
 
 TEST_P(WatchOnCuda, tells_times_that_can_be_true) {
   factors(in_blocks(GetParam()));  // loads kernels
-  Heard heard;
+  Received received;
   const double before = steady_seconds();
-  const TaskWatch watch(heard.watcher());
+  const TaskWatch watch(received.watcher());
   const Report report = factors(in_blocks(GetParam())).report();
   const double after = steady_seconds();
   double last_end = before - tolerance, products = 0;
   std::map<Lane, double> ends;                             // of the last task of each lane
   std::map<std::pair<Lane, const TaskType*>, Task> order;  // and of the last of each kind
-  for (const auto& [task, begin, end] : heard.tasks) {
+  for (const auto& [task, begin, end] : received.tasks) {
     EXPECT_LE(begin, end);
     EXPECT_GE(begin, before - tolerance);
     EXPECT_LE(end, after + tolerance);
@@ -124,19 +124,19 @@ TEST_P(WatchOnCuda, tells_times_that_can_be_true) {
 }
 
 TEST_P(WatchOnCuda, changes_no_bit) {
-  Heard heard;
+  Received received;
   const Matrix<double> alone = solution(factors(in_blocks(GetParam())));
-  EXPECT_TRUE(heard.tasks.empty());
-  EXPECT_TRUE(same_bits(watched_solution(in_blocks(GetParam()), heard), alone));
-  const std::size_t tasks = heard.tasks.size();
+  EXPECT_TRUE(received.tasks.empty());
+  EXPECT_TRUE(same_bits(watched_solution(in_blocks(GetParam()), received), alone));
+  const std::size_t tasks = received.tasks.size();
   EXPECT_GT(tasks, 0u);
   EXPECT_TRUE(same_bits(solution(factors(in_blocks(GetParam()))), alone));
-  EXPECT_EQ(heard.tasks.size(), tasks) << "nobody watches";
+  EXPECT_EQ(received.tasks.size(), tasks) << "nobody watches";
 }
 
 TEST_P(WatchOnCuda, hears_nothing_of_what_ended_with_an_exception) {
   struct Stopped {};
-  Heard heard, stopped;
+  Received received, stopped;
   Options options = in_blocks(GetParam());
   options.progress = [](double) { throw Stopped(); };
   {
@@ -144,20 +144,20 @@ TEST_P(WatchOnCuda, hears_nothing_of_what_ended_with_an_exception) {
     EXPECT_THROW(factors(options), Stopped);
   }
   EXPECT_TRUE(stopped.tasks.empty());
-  watched_solution(in_blocks(GetParam()), heard);
+  watched_solution(in_blocks(GetParam()), received);
   watched_solution(in_blocks(GetParam()), stopped);
-  EXPECT_GT(heard.tasks.size(), 0u);
-  EXPECT_EQ(stopped.tasks.size(), heard.tasks.size());
+  EXPECT_GT(received.tasks.size(), 0u);
+  EXPECT_EQ(stopped.tasks.size(), received.tasks.size());
 }
 
 TEST_P(WatchOnCuda, hears_of_a_factorization_that_failed) {
   Queue<Cuda> q(0);
   A = upload(q, matrix_of<double>(n, n, [](auto, auto) { return 0; }));
-  Heard heard;
-  const TaskWatch watch(heard.watcher());
+  Received received;
+  const TaskWatch watch(received.watcher());
   EXPECT_FALSE(factors(in_blocks(GetParam())).report().outcome.ok());
-  EXPECT_EQ(heard.factorizations, 1);
-  EXPECT_GT(heard.flops(), 0);
+  EXPECT_EQ(received.factorizations, 1);
+  EXPECT_GT(received.flops(), 0);
 }
 
 /// A plan of more tasks than those of the other tests, as the events of these may still be there.
@@ -166,11 +166,11 @@ TEST(EventsOnCuda, are_made_for_a_watcher_alone_and_once) {
   if (!made_until_now()) GTEST_SKIP() << "a build with LASOLVE_TEST_HOOKS counts";
   Queue<Cuda> q(0);
   const Matrix<double, Cuda> A = upload(q, random_matrix(1500, 1500));
-  Heard heard;
+  Received received;
   const auto made_by = [&](bool is_watched) {
     const long before = *made_until_now();
     std::optional<TaskWatch> watch;
-    if (is_watched) watch.emplace(heard.watcher());
+    if (is_watched) watch.emplace(received.watcher());
     EXPECT_TRUE(Factorization<double>(A.view(), in_blocks(Method::lu)).report().outcome.ok());
     return *made_until_now() - before;
   };
@@ -178,7 +178,7 @@ TEST(EventsOnCuda, are_made_for_a_watcher_alone_and_once) {
   EXPECT_EQ(made_by(false), 0);
   const long first = made_by(true);
   EXPECT_GT(first, 0);
-  EXPECT_LE(first, 2 * long(heard.tasks.size()) + 1);
+  EXPECT_LE(first, 2 * long(received.tasks.size()) + 1);
   EXPECT_EQ(made_by(true), 0);
   EXPECT_EQ(made_by(false), 0);
 }
@@ -190,10 +190,10 @@ void CUDART_CB be_slow(void*) { std::this_thread::sleep_for(std::chrono::duratio
 TEST(TaskClockOnCuda, tells_tasks_in_the_order_of_their_ends_by_the_clock_of_the_host) {
   if (const std::string why = why_no(Device::cuda); !why.empty()) GTEST_SKIP() << why;
   Queue<Cuda> q(0);
-  Heard heard;
-  const TaskWatcher watcher = heard.watcher();
+  Received received;
+  const TaskWatcher watcher = received.watcher();
   TaskClock<Cuda> clock(q, watcher);
-  EXPECT_EQ(heard.factorizations, 1);
+  EXPECT_EQ(received.factorizations, 1);
   const Task slow{.type = &lu_task::update, .lane = {}}, quick{.type = &lu_task::panel, .lane = {1, 0}};
   const double before = steady_seconds();
   EXPECT_TRUE(clock.time(q, slow, [&] {
@@ -203,17 +203,17 @@ TEST(TaskClockOnCuda, tells_tasks_in_the_order_of_their_ends_by_the_clock_of_the
   EXPECT_FALSE(clock.time(q.ahead(), quick, [] { return false; }));
   q.finish();
   const double after = steady_seconds();
-  EXPECT_TRUE(heard.tasks.empty());
+  EXPECT_TRUE(received.tasks.empty());
   clock.tell();
-  ASSERT_EQ(heard.tasks.size(), 2u);
-  EXPECT_TRUE(heard.tasks[0].task.is(lu_task::panel));
-  const auto& [task, begin, end] = heard.tasks[1];
+  ASSERT_EQ(received.tasks.size(), 2u);
+  EXPECT_TRUE(received.tasks[0].task.is(lu_task::panel));
+  const auto& [task, begin, end] = received.tasks[1];
   EXPECT_TRUE(task.is(lu_task::update));
   EXPECT_GE(end - begin, slow_seconds - 1e-3);
   EXPECT_GE(begin, before - tolerance);
   EXPECT_LE(end, after + tolerance);
   clock.tell();
-  EXPECT_EQ(heard.tasks.size(), 2u) << "told again";
+  EXPECT_EQ(received.tasks.size(), 2u) << "told again";
 }
 
 }  // namespace

@@ -213,10 +213,10 @@ static void in_a_child(void) {
 
 /* A system that is large enough to come to a device in parts: all ones are its solution, also with the factors. */
 static void large(void) {
-  const int32_t n = 3000, ld = n + 1, sides = 200;
+  const int32_t n = 3000, ld = n + 1, nrhs = 200;
   const size_t all = (size_t)ld * (size_t)n;
   double *A = numbers_of(all, sizeof(double)), *LU = malloc(all * sizeof *LU), *x = malloc((size_t)n * sizeof *x);
-  double* X = malloc((size_t)n * (size_t)sides * sizeof *X);
+  double* X = malloc((size_t)n * (size_t)nrhs * sizeof *X);
   int32_t *ipiv = malloc((size_t)n * sizeof *ipiv), one = 1, info, i, j, way;
   for (j = 0; j < n; ++j) {
     A[j + (size_t)j * ld] = n;
@@ -237,7 +237,7 @@ static void large(void) {
       }
       if (way == 0) x[j] += 3.0 * (n - 1 - 2 * j);
     }
-    for (j = 0; j < sides; ++j) memcpy(X + (size_t)j * n, x, (size_t)n * sizeof *x);
+    for (j = 0; j < nrhs; ++j) memcpy(X + (size_t)j * n, x, (size_t)n * sizeof *x);
     info = -7;
     if (way == 0)
       dgesv_(&n, &one, LU, &ld, ipiv, x, &n, &info);
@@ -245,10 +245,10 @@ static void large(void) {
       dposv_(uplo, &n, &one, LU, &ld, x, &n, &info, 1);
     expect("a large system", info == 0);
     if (way == 0)
-      dgetrs_("N", &n, &sides, LU, &ld, ipiv, X, &n, &info, 1);
+      dgetrs_("N", &n, &nrhs, LU, &ld, ipiv, X, &n, &info, 1);
     else
-      dpotrs_(uplo, &n, &sides, LU, &ld, X, &n, &info, 1);
-    for (i = 0; i < n; ++i) worst = larger(worst, larger(fabs(x[i] - 1), fabs(X[i + (size_t)(sides - 1) * n] - 1)));
+      dpotrs_(uplo, &n, &nrhs, LU, &ld, X, &n, &info, 1);
+    for (i = 0; i < n; ++i) worst = larger(worst, larger(fabs(x[i] - 1), fabs(X[i + (size_t)(nrhs - 1) * n] - 1)));
     expect("a large system", info == 0 && worst < 1e-10);
     for (j = 0; way > 0 && j < n; ++j)
       for (i = 0; i < n; ++i)

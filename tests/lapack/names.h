@@ -71,8 +71,8 @@ static double SET(error_of_x)(I n, I nrhs, int transposed, const T* A, I ld, con
 
 static void SET(lu)(I m, I n, I nrhs) {
   const I ld = m + 3, ldb = (m > n ? m : n) + 2;
-  const size_t all = (size_t)(ld * (n > 0 ? n : 1)), sides = (size_t)(ldb * nrhs);
-  T *A = numbers(all), *LU = malloc(all * sizeof *LU), *B = numbers(sides), *X = malloc(sides * sizeof *X);
+  const size_t all = (size_t)(ld * (n > 0 ? n : 1)), all_of_B = (size_t)(ldb * nrhs);
+  T *A = numbers(all), *LU = malloc(all * sizeof *LU), *B = numbers(all_of_B), *X = malloc(all_of_B * sizeof *X);
   I *ipiv = malloc((size_t)(m + n) * sizeof *ipiv), info = -7;
   memcpy(LU, A, all * sizeof *LU);
   F(getrf)(&m, &n, LU, &ld, ipiv, &info);
@@ -82,14 +82,14 @@ static void SET(lu)(I m, I n, I nrhs) {
   F(getrf2)(&m, &n, LU, &ld, ipiv, &info);
   expect(NAME(getrf2), info == 0 && SET(error_of_lu)(m, n, A, LU, ipiv, ld) < 10);
   if (m == n) {
-    memcpy(X, B, sides * sizeof *X);
+    memcpy(X, B, all_of_B * sizeof *X);
     F(getrs)("N", &n, &nrhs, LU, &ld, ipiv, X, &ldb, &info, 1);
     expect(NAME(getrs), info == 0 && SET(error_of_x)(n, nrhs, 0, A, ld, X, B, ldb) < 1000);
-    memcpy(X, B, sides * sizeof *X);
+    memcpy(X, B, all_of_B * sizeof *X);
     F(getrs)("t", &n, &nrhs, LU, &ld, ipiv, X, &ldb, &info, 1);
     expect(NAME(getrs), info == 0 && SET(error_of_x)(n, nrhs, 1, A, ld, X, B, ldb) < 1000);
     memcpy(LU, A, all * sizeof *LU);
-    memcpy(X, B, sides * sizeof *X);
+    memcpy(X, B, all_of_B * sizeof *X);
     F(gesv)(&n, &nrhs, LU, &ld, ipiv, X, &ldb, &info);
     expect(NAME(gesv), info == 0 && SET(error_of_lu)(n, n, A, LU, ipiv, ld) < 10);
     expect(NAME(gesv), SET(error_of_x)(n, nrhs, 0, A, ld, X, B, ldb) < 1000 && X[n] == B[n]);
@@ -99,9 +99,9 @@ static void SET(lu)(I m, I n, I nrhs) {
 
 static void SET(cholesky)(const char* uplo, I n, I nrhs) {
   const I ld = n + 1, ldb = n + 2;
-  const size_t all = (size_t)(ld * n), sides = (size_t)(ldb * nrhs);
+  const size_t all = (size_t)(ld * n), all_of_B = (size_t)(ldb * nrhs);
   const int is_lower = *uplo == 'L' || *uplo == 'l';
-  T *A = numbers(all), *L = malloc(all * sizeof *L), *B = numbers(sides), *X = malloc(sides * sizeof *X);
+  T *A = numbers(all), *L = malloc(all * sizeof *L), *B = numbers(all_of_B), *X = malloc(all_of_B * sizeof *X);
   double worst;
   int way;
   I info = -7, i, j, k;
@@ -111,7 +111,7 @@ static void SET(cholesky)(const char* uplo, I n, I nrhs) {
   }
   for (way = 0; way < 3; ++way) {
     memcpy(L, A, all * sizeof *L);
-    memcpy(X, B, sides * sizeof *X);
+    memcpy(X, B, all_of_B * sizeof *X);
     for (j = 0; j < n; ++j)
       for (i = 0; i < n; ++i)
         if (is_lower ? i < j : i > j) L[i + j * ld] = (T)(1000 + i); /* not to be touched */
@@ -143,20 +143,20 @@ static void SET(cholesky)(const char* uplo, I n, I nrhs) {
     L[(bad - 1) * (ld + 1)] = -1;
     F(potrf)(uplo, &n, L, &ld, &info, 1);
     expect(NAME(potrf), info == bad);
-    memcpy(X, B, sides * sizeof *X);
+    memcpy(X, B, all_of_B * sizeof *X);
     memcpy(L, A, all * sizeof *L);
     L[(bad - 1) * (ld + 1)] = -1;
     F(posv)(uplo, &n, &nrhs, L, &ld, X, &ldb, &info, 1);
-    expect(NAME(posv), info == bad && memcmp(X, B, sides * sizeof *X) == 0);
+    expect(NAME(posv), info == bad && memcmp(X, B, all_of_B * sizeof *X) == 0);
   }
   free(A), free(L), free(B), free(X);
 }
 
 /* What comes after a factorization, and what does all of it. The systems are symmetric and well-conditioned. */
 static void SET(rest)(const char* uplo, I n, I nrhs) {
-  const size_t all = (size_t)(n * n), sides = (size_t)(n * nrhs);
-  T *A = numbers(all), *LU = malloc(all * sizeof *LU), *L = malloc(all * sizeof *L), *B = numbers(sides);
-  T *X = malloc(sides * sizeof *X), *E = calloc(all + sides, sizeof *E),
+  const size_t all = (size_t)(n * n), all_of_B = (size_t)(n * nrhs);
+  T *A = numbers(all), *LU = malloc(all * sizeof *LU), *L = malloc(all * sizeof *L), *B = numbers(all_of_B);
+  T *X = malloc(all_of_B * sizeof *X), *E = calloc(all + all_of_B, sizeof *E),
     *work = malloc((size_t)(64 * n) * sizeof *work);
   T *ferr = numbers((size_t)nrhs), *berr = numbers((size_t)nrhs), *r = numbers((size_t)n), *c = numbers((size_t)n);
   T norm = 0, rcond = -1, other = -1, ratio = 0, amax = 0;
@@ -171,14 +171,14 @@ static void SET(rest)(const char* uplo, I n, I nrhs) {
     for (i = 0; i < n; ++i) sum += fabs((double)A[i + j * n]);
     norm = (T)larger((double)norm, sum);
   }
-  memcpy(LU, A, all * sizeof *LU), memcpy(L, A, all * sizeof *L), memcpy(X, B, sides * sizeof *X);
+  memcpy(LU, A, all * sizeof *LU), memcpy(L, A, all * sizeof *L), memcpy(X, B, all_of_B * sizeof *X);
   F(getrf)(&n, &n, LU, &n, ipiv, &info), F(potrf)(uplo, &n, L, &n, &info, 1);
   F(getrs)("N", &n, &nrhs, LU, &n, ipiv, X, &n, &info, 1);
   F(gecon)("1", &n, LU, &n, &norm, &rcond, work, iwork, &info, 1);
   expect(NAME(gecon), info == 0 && rcond > 0.1 && rcond <= 1.0001);
   F(pocon)(uplo, &n, L, &n, &norm, &other, work, iwork, &info, 1);
   expect(NAME(pocon), info == 0 && fabs((double)(other - rcond)) < 1e-3);
-  if (sides > 0) X[0] *= (T)1.001;
+  if (all_of_B > 0) X[0] *= (T)1.001;
   F(gerfs)("T", &n, &nrhs, A, &n, LU, &n, ipiv, B, &n, X, &n, ferr, berr, work, iwork, &info, 1);
   expect(NAME(gerfs), info == 0 && SET(error_of_x)(n, nrhs, 0, A, n, X, B, n) < 2);
   expect(NAME(gerfs), berr[0] < 2 * ROUNDOFF && ferr[0] > 0 && ferr[0] < 1e5 * ROUNDOFF);
@@ -204,7 +204,7 @@ static void SET(rest)(const char* uplo, I n, I nrhs) {
   F(poequ)(&n, A, &n, r, &ratio, &amax, &info);
   expect(NAME(poequ), info == 0 && amax == (T)(2 * n) && ratio == 1);
   for (i = 0; i < n; ++i) A[i] *= (T)1e-6; /* the first column */
-  memcpy(LU, A, all * sizeof *LU), memcpy(E, B, sides * sizeof *E);
+  memcpy(LU, A, all * sizeof *LU), memcpy(E, B, all_of_B * sizeof *E);
   F(gesvx)
   ("E", "N", &n, &nrhs, LU, &n, L, &n, ipiv, &equed, r, c, E, &n, X, &n, &rcond, ferr, berr, work, iwork, &info, 1, 1,
    1);
@@ -212,7 +212,7 @@ static void SET(rest)(const char* uplo, I n, I nrhs) {
   expect(NAME(gesvx), rcond > 0.01 && work[0] > 0.01);
   for (i = 0; i < n; ++i) A[i] *= (T)1e6, A[i] = A[i * n] * (T)1e-3, A[i * n] = A[i];
   A[0] *= (T)1e-3;
-  memcpy(LU, A, all * sizeof *LU), memcpy(E, B, sides * sizeof *E);
+  memcpy(LU, A, all * sizeof *LU), memcpy(E, B, all_of_B * sizeof *E);
   F(posvx)
   ("E", uplo, &n, &nrhs, LU, &n, L, &n, &equed, r, E, &n, X, &n, &rcond, ferr, berr, work, iwork, &info, 1, 1, 1);
   expect(NAME(posvx), info == 0 && (n == 1 || equed == 'Y') && SET(error_of_x)(n, nrhs, 0, A, n, X, B, n) < 1000);

@@ -244,7 +244,7 @@ __global__ void __launch_bounds__(S::threads, 1)
   auto& s = *reinterpret_cast<CholeskyShared<S>*>(memory);
   const std::int64_t below = std::int64_t(blockIdx.x) * cholesky_own_rows;
   wait_for_prerequisites();
-  if (minors.on_trial && *minors.bad_minor.data() == 0) return;
+  if (minors.is_speculative && *minors.bad_minor.data() == 0) return;
   const int bad = factor_leaf(s, A, below, [&] { find_writer(s, readers); });
   if (blockIdx.x == 0 && threadIdx.x == 0 && bad < A.cols())  // −1 is the largest when it has no sign
     atomicMin(reinterpret_cast<unsigned long long*>(minors.bad_minor.data()),

@@ -110,12 +110,13 @@ struct NarrowSums {
 
 template <class T, int height>
 __global__ void __launch_bounds__(narrow_threads, 5)
-    narrow_update_kernel(MatrixView<const T, Cuda> L, MatrixView<const T, Cuda> L1, bool apart, MatrixView<T, Cuda> C) {
+    narrow_update_kernel(MatrixView<const T, Cuda> L, MatrixView<const T, Cuda> L1, bool below_diagonal,
+                         MatrixView<T, Cuda> C) {
   extern __shared__ __align__(16) unsigned char memory[];
   auto& s = *reinterpret_cast<NarrowShared<T, height>*>(memory);
   using Sums = NarrowSums<T, height>;
   const std::int64_t i0 = std::int64_t(blockIdx.x) * height, j0 = std::int64_t(blockIdx.y) * narrow_width;
-  if (!apart && i0 + height <= j0) return;
+  if (!below_diagonal && i0 + height <= j0) return;
   const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
   const int top = warp % 2 * (height / 2), left = warp / 2 * (narrow_width / 2), pieces = int(L.cols()) / narrow_depth;
   Sums sums;
@@ -147,7 +148,7 @@ __global__ void __launch_bounds__(narrow_threads, 5)
 /// Flops 2 m n k, on and below the diagonal n² k less.
 template <class T>
 bool launch_narrow_update(Queue<Cuda>& q, MatrixView<T, Cuda> L, MatrixView<T, Cuda> L1, MatrixView<T, Cuda> C) {
-  const bool apart = L.data() != L1.data();
+  const bool below_diagonal = L.data() != L1.data();
   if (L.cols() % narrow_depth != 0) return false;
   for (const auto& view : {L, L1, C})
     if (view.ld() * sizeof(T) % 16 != 0 || reinterpret_cast<std::uintptr_t>(view.data()) % 16 != 0) return false;
@@ -155,10 +156,11 @@ bool launch_narrow_update(Queue<Cuda>& q, MatrixView<T, Cuda> L, MatrixView<T, C
     constexpr std::size_t shared = sizeof(NarrowShared<T, height>);
     static_assert(shared <= least_shared_memory);
     const dim3 tiles(unsigned(ceil_div(C.rows(), height)), unsigned(ceil_div(C.cols(), narrow_width)));
-    launch(q, narrow_update_kernel<T, height>, Blocks::dependent, tiles, narrow_threads, shared, L, L1, apart, C);
+    launch(q, narrow_update_kernel<T, height>, Blocks::dependent, tiles, narrow_threads, shared, L, L1, below_diagonal,
+           C);
   };
   if constexpr (sizeof(T) == 4)
-    if (apart) return with.template operator()<64>(), true;
+    if (below_diagonal) return with.template operator()<64>(), true;
   return with.template operator()<32>(), true;
 }
 

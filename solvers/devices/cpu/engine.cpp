@@ -26,7 +26,7 @@ LASOLVE_ELEMENTS(LASOLVE_INSTANTIATE)
 
 namespace {
 
-[[noreturn]] void refuse_sides_on_device() {
+[[noreturn]] void refuse_rhs_on_device() {
   throw std::invalid_argument("lasolve: right-hand sides on a CUDA device, but the factors are on the CPU");
 }
 
@@ -45,7 +45,7 @@ class CpuEngine final : public Engine<T> {
     const Turn turn(turns_);
     return solver_.solve(B, X, op);
   }
-  Report solve(Columns<const T, Cuda>, Columns<T, Cuda>, Op, CUstream_st*) override { refuse_sides_on_device(); }
+  Report solve(Columns<const T, Cuda>, Columns<T, Cuda>, Op, CUstream_st*) override { refuse_rhs_on_device(); }
   void with_triangles(const std::function<void(Triangles<T>&)>& use, std::optional<CUstream_st*>) override {
     const Turn turn(turns_);
     solver_.with_triangles(use);
@@ -109,7 +109,7 @@ class SmallEngine final : public Engine<T> {
     }
     return other().solve(B, X, op);
   }
-  Report solve(Columns<const T, Cuda>, Columns<T, Cuda>, Op, CUstream_st*) override { refuse_sides_on_device(); }
+  Report solve(Columns<const T, Cuda>, Columns<T, Cuda>, Op, CUstream_st*) override { refuse_rhs_on_device(); }
   void with_triangles(const std::function<void(Triangles<T>&)>& use, std::optional<CUstream_st*> after) override {
     const Turn turn(turns_);
     other().with_triangles(use, after);

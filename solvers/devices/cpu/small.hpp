@@ -67,8 +67,8 @@ class SmallSystem {
         n_(A.rows()),
         A_(A),
         factors_(static_cast<T*>(memory), n_, n_, ld(n_)),
-        one_side_(factors_.data() + n_ * factors_.ld(), n_, 2, factors_.ld()),
-        interchanges_(reinterpret_cast<std::int64_t*>(one_side_.data() + 2 * one_side_.ld()), n_, 1, n_),
+        one_rhs_(factors_.data() + n_ * factors_.ld(), n_, 2, factors_.ld()),
+        interchanges_(reinterpret_cast<std::int64_t*>(one_rhs_.data() + 2 * one_rhs_.ld()), n_, 1, n_),
         sums_(reinterpret_cast<double*>(interchanges_.data() + n_), std::size_t(n_)) {
     tell_recipe(recipes, by_);
   }
@@ -108,8 +108,8 @@ class SmallSystem {
     const std::int64_t nrhs = B.cols();
     Matrix<T> more;
     if (nrhs > 1) more = Matrix<T>(n_, 2 * nrhs, ld(n_));
-    const MatrixView<T> sides = nrhs > 1 ? more.view() : one_side_;
-    const auto solution = sides.columns(0, nrhs), residual = sides.columns(nrhs, nrhs);
+    const MatrixView<T> rhs = nrhs > 1 ? more.view() : one_rhs_;
+    const auto solution = rhs.columns(0, nrhs), residual = rhs.columns(nrhs, nrhs);
     copy_on_host<T>(B, solution);
     apply(solution, op);
     PhaseTimes& phases = facts.times.phases;
@@ -184,7 +184,7 @@ class SmallSystem {
   const Recipe by_;
   std::int64_t n_;
   const MatrixView<const T> A_;
-  const MatrixView<T> factors_, one_side_;       // and its residual
+  const MatrixView<T> factors_, one_rhs_;        // and its residual
   const MatrixView<std::int64_t> interchanges_;  // where there are any
   const std::span<double> sums_;
   std::int64_t failed_at_ = -1;

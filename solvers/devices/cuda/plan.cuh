@@ -20,8 +20,8 @@ Capabilities capabilities_of(const Queue<Cuda>& q, std::int64_t n, const Recipe&
   Capabilities can =
       for_recipe(capabilities_of(q.properties(), q.tuning(), precision_of<T>, n, interchanges_L_at_the_end(q, n)), by);
   if (!by.quick_products) return can;
-  const PanelsApart apart = panels_apart(q.properties(), q.tuning(), n, by.pivoting);
-  if (apart.multiprocessors > 0 && q.can_share_out(apart.multiprocessors)) can.panels_apart = apart;
+  const PanelPartition panels = panel_partition(q.properties(), q.tuning(), n, by.pivoting);
+  if (panels.multiprocessors > 0 && q.can_share_out(panels.multiprocessors)) can.panel_partition = panels;
   return can;
 }
 

@@ -88,7 +88,7 @@ SmallSystemOnCuda<T>::SmallSystemOnCuda(std::int64_t n) : factors_{nullptr, null
   memory_ = Matrix<T, Cuda>(of_A + of_LU + of_rows + aligned(1), 1);
   factors_.A = memory_.data(), factors_.LU = factors_.A + of_A;
   factors_.rows = reinterpret_cast<int*>(factors_.LU + of_LU);
-  trial_ = reinterpret_cast<SmallTrial*>(factors_.LU + of_LU + of_rows);
+  attempt_ = reinterpret_cast<SmallAttempt*>(factors_.LU + of_LU + of_rows);
 }
 
 template <class T>
@@ -107,14 +107,15 @@ bool SmallSystemOnCuda<T>::factor(Queue<Cuda>& q, MatrixView<const T, Cuda> A, c
   if (by_leaf) {
     using Leaf = CholeskyShape<T, 2>;
     launch(q, factor_small_by_leaf<Leaf>, Blocks::independent, dim3(1), Leaf::threads, sizeof(CholeskyShared<Leaf>),
-           task, factors_, MatrixView<T, Cuda>(factors_.A, factors_.n, factors_.n, factors_.n), trial_, results.data());
+           task, factors_, MatrixView<T, Cuda>(factors_.A, factors_.n, factors_.n, factors_.n), attempt_,
+           results.data());
   }
   if (!by_leaf || looks)
     with_shape<T>(factors_.n, [&]<class Shape>(Shape) {
       launch(q, factor_small<Shape>, Blocks::independent, dim3(1), Shape::threads, sizeof(SmallShared<Shape>), task,
-             factors_, by_leaf ? trial_ : nullptr, results.data());
+             factors_, by_leaf ? attempt_ : nullptr, results.data());
     });
-  const SmallEnding ending = results.told()[0];
+  const SmallEnding ending = results.values()[0];
   const double seconds = seconds_of(ending.seconds, watch.seconds()), n = double(factors_.n);
   if (!ending.usual || (first.in_place && ending.not_positive > 0)) return false;
   if (ending.least < n * unit_roundoff_of(precision_of<T>) * ending.most) return false;
@@ -143,18 +144,18 @@ bool SmallSystemOnCuda<T>::solve(Queue<Cuda>& q, MatrixView<const T, Cuda> B, Ma
   if (check && static_cast<const void*>(B.data()) == X.data()) kept = Matrix<T, Cuda>(B.rows(), nrhs, B.rows());
   const Results<SmallNorms> results(q, nrhs);
   results.expect();
-  const SmallSides<T> sides{B.data(), X.data(), kept.data(), B.ld(), X.ld(), op != Op::none, check};
+  const SmallRhs<T> rhs{B.data(), X.data(), kept.data(), B.ld(), X.ld(), op != Op::none, check};
   with_shape<T>(factors_.n, [&]<class Shape>(Shape) {
     launch(q, solve_small<Shape>, Blocks::independent, dim3(unsigned(nrhs)), Shape::threads,
-           sizeof(SmallSolveShared<Shape>), factors_, sides, results.data());
+           sizeof(SmallSolveShared<Shape>), factors_, rhs, results.data());
   });
-  const std::vector<SmallNorms> norms = results.told();
+  const std::vector<SmallNorms> norms = results.values();
   const double waited = watch.seconds();
   std::uint64_t began = norms[0].begin, ended = norms[0].end;
   for (const SmallNorms& of : norms) began = std::min(began, of.begin), ended = std::max(ended, of.end);
   const double seconds = seconds_of(1e-9 * double(ended - began), waited);
   double error = 0, checking = 0;
-  for (const auto& [b, x, r, a, part_of_check, begin, end, told] : norms) {
+  for (const auto& [b, x, r, a, part_of_check, begin, end, written] : norms) {
     if (!check) break;
     checking = std::max(checking, seconds * part_of_check);
     const long double size = static_cast<long double>(a) * x + b;

@@ -23,13 +23,13 @@ class TaskClock<Cuda> {
     watcher_.on_begin();
     constexpr double close = 100e-6;
     constexpr int most_tries = 10;
-    double apart = 2 * close;
-    for (int i = 0; i < most_tries && apart > close; ++i) {
+    double took = 2 * close;
+    for (int i = 0; i < most_tries && took > close; ++i) {
       const double before = steady_seconds();
       q.record(first());
       CUDA_CHECK(cudaEventSynchronize(first()));
-      apart = steady_seconds() - before;
-      first_seconds_ = before + 0.5 * apart;
+      took = steady_seconds() - before;
+      first_seconds_ = before + 0.5 * took;
     }
   }
 

@@ -13,8 +13,9 @@ inline std::int64_t most_rows_of_a_leaf(const Queue<Cuda>& q) {
   return most_rows_of_a_leaf(q.tuning(), q.multiprocessors());
 }
 template <class T>
-bool is_narrow_update(const Queue<Cuda>& q, MatrixView<T, Cuda> C, std::int64_t k, bool apart) {
-  return is_narrow_update(q.tuning(), precision_of<T>, q.properties().fp32_per_fp64, C.rows(), C.cols(), k, apart);
+bool is_narrow_update(const Queue<Cuda>& q, MatrixView<T, Cuda> C, std::int64_t k, bool below_diagonal) {
+  return is_narrow_update(q.tuning(), precision_of<T>, q.properties().fp32_per_fp64, C.rows(), C.cols(), k,
+                          below_diagonal);
 }
 
 }  // namespace lasolve

@@ -79,9 +79,9 @@ template <class T>
 void panel_lu(Queue<Cpu>& q, const Gemm<T, Cpu>& gemm, MatrixView<T> A, Pivots<Cpu> pivots, Pivoting by) {
   const std::int64_t m = A.rows(), n = A.cols(), leaf = panel_leaf_columns(q.tuning(), m);
   if (n <= leaf) {
-    const std::int64_t together = q.tuning().lu_tournament_rows;
-    if (by != Pivoting::tournament || m <= together) return panel_lu_leaf(q, A, pivots);
-    return panel_lu_leaf_by_tournament(q, A, pivots, together);
+    const std::int64_t rows_of_a_band = q.tuning().lu_tournament_rows;
+    if (by != Pivoting::tournament || m <= rows_of_a_band) return panel_lu_leaf(q, A, pivots);
+    return panel_lu_leaf_by_tournament(q, A, pivots, rows_of_a_band);
   }
   const std::int64_t n1 = first_half(n, leaf), n2 = n - n1;
   const auto A1 = A.columns(0, n1), A2 = A.columns(n1, n2), A11 = A.block(0, 0, n1, n1), A12 = A.block(0, n1, n1, n2);

@@ -78,7 +78,8 @@ __device__ __forceinline__ void publish_parts(SolverShared<T>& s, const Lookahea
 /// U = inv(L11) C1. Warp w has tiles w, w + 7 and w + 14 of the unknowns, and there is one barrier between two tiles.
 /// The last warp publishes them. The loop is not unrolled: it runs once, and its code would have to be fetched.
 template <class T>
-__device__ __forceinline__ void solve_together(SolverShared<T>& s, const LookaheadProblem<T>& p, T* C, int columns) {
+__device__ __forceinline__ void solve_by_all_warps(SolverShared<T>& s, const LookaheadProblem<T>& p, T* C,
+                                                   int columns) {
   constexpr int warps = lookahead_warps - 1, turns = 3, tiles_a_part = lookahead_part / tile_order;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
   if (warp == warps) return publish_parts(s, p, C, columns);
@@ -159,7 +160,7 @@ __device__ __forceinline__ void solve_columns(const LookaheadProblem<T>& p, unsi
 #pragma unroll
   for (int j = 0; j < turns; ++j)
     if (const int c = column + j * at_once; target >= k && c < there) C[target + c * ld] = goes[j];
-  solve_together(s, p, C, there);
+  solve_by_all_warps(s, p, C, there);
 }
 
 /// Whether all solvers have published a part of U.

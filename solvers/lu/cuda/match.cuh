@@ -63,12 +63,12 @@ struct Matches {
   }
   /// By all threads: until it was told, for which one looks.
   __device__ void hear(unsigned round) const {
-    const bool heard = threadIdx.x > 0 || until(limit, {Awaited::panel, 0, gridDim.x}, [&] {
-                         std::uint64_t word;
-                         asm volatile("ld.acquire.gpu.u64 %0, [%1];" : "=l"(word) : "l"(words) : "memory");
-                         return word >> 32 == sequence + round;
-                       });
-    if (__syncthreads_or(!heard)) leave_kernel();
+    const bool received = threadIdx.x > 0 || until(limit, {Awaited::panel, 0, gridDim.x}, [&] {
+                            std::uint64_t word;
+                            asm volatile("ld.acquire.gpu.u64 %0, [%1];" : "=l"(word) : "l"(words) : "memory");
+                            return word >> 32 == sequence + round;
+                          });
+    if (__syncthreads_or(!received)) leave_kernel();
   }
 };
 

@@ -99,13 +99,13 @@ struct Tournament {
   }
 
   /// The winners of a match, as they were in it: number `won` was row(won) of A, and its entries are from
-  /// top[won / W · apart + won % W] on, `step` from column to column; where rows lie together, `apart` is 1.
+  /// top[won / W · row_stride + won % W] on, `step` from column to column; where rows lie together, `row_stride` is 1.
   template <class Row>
-  __device__ __forceinline__ void write_candidates(int match, int w, const T* top, std::int64_t step, int apart,
+  __device__ __forceinline__ void write_candidates(int match, int w, const T* top, std::int64_t step, int row_stride,
                                                    Row row) {
     const int p = int(threadIdx.x) % W, won = p < w ? s.won[p] : -1;
     if (threadIdx.x < W) matches.rows[match][p] = won >= 0 ? row(won) : -1;
-    const T* const from = top + (apart == 1 ? won : won / W * apart + won % W);
+    const T* const from = top + (row_stride == 1 ? won : won / W * row_stride + won % W);
 #pragma unroll
     for (int c = int(threadIdx.x) / W; c < W; c += threads / W)
       matches.values[match][c][p] = won >= 0 && c < w ? __ldcg(from + c * step) : T(0);

@@ -99,7 +99,7 @@ std::string for_people(const CompareRequest& request, const Comparison& all, con
 std::vector<std::string> unknown_rows(const Comparison& all) {
   std::vector<std::string> unknown;
   for (const Row& row : all.rows) {
-    if (!row.timed() || row.is_peer) continue;
+    if (!row.timed() || row.is_baseline_solver) continue;
     const bool known = row.against_baseline && bench::word_of(*row.against_baseline) != std::string("unknown");
     if (known) continue;
     unknown.push_back(
@@ -127,7 +127,7 @@ int exit_code(const CompareRequest& request, const Comparison& all) {
   return cannot_tell;
 }
 
-/// A failure that several rows have, or one at several sizes, is said once; and not again what was said in the trial.
+/// A failure that several rows have, or one at several sizes, is said once; and not again what was said in validation.
 void say_what_failed(const Comparison& all) {
   struct Failure {
     const Row& first;
@@ -136,7 +136,7 @@ void say_what_failed(const Comparison& all) {
   };
   std::vector<Failure> failures;
   for (const Row& row : all.rows) {
-    if (row.passed() || row.failure_kind == Row::in_trial) continue;
+    if (row.passed() || row.failure_kind == Row::in_validation) continue;
     auto* const same = find_in(failures, [&](const Failure& f) {
       return f.first.failure == row.failure && f.first.key.precision == row.key.precision;
     });

@@ -36,9 +36,9 @@ std::vector<Contestant> contestants_of(const CompareRequest& request) {
     if (!offered)
       throw UsageError(does_not_offer(request.backends.front(), request.options.device, products) + instead);
   }
-  for (const auto* peer : request.peers) {
-    const Device where{peer->on_cuda ? Device::cuda : Device::cpu, 0};
-    all.push_back({request.options, peer, peer->name + " (peer)", name_of(Precision::fp64), name_of(where)});
+  for (const auto* library : request.baseline_solvers) {
+    const Device where{library->on_cuda ? Device::cuda : Device::cpu, 0};
+    all.push_back({request.options, library, library->name + " (solver)", name_of(Precision::fp64), name_of(where)});
   }
   return all;
 }
@@ -68,7 +68,7 @@ static std::int64_t largest_size(const CompareRequest& request) {
 void verify(const CompareRequest& request, std::vector<Contestant>& all, const std::function<void(double)>& progress) {
   std::vector<std::vector<Contestant*>> backends;  // each in its precisions
   for (Contestant& c : all) {
-    if (c.peer) continue;
+    if (c.baseline_solver) continue;
     auto* const its = find_in(backends, [&](const auto& b) { return b.front()->name == c.name; });
     (its ? *its : backends.emplace_back()).push_back(&c);
   }
@@ -84,7 +84,7 @@ void verify(const CompareRequest& request, std::vector<Contestant>& all, const s
       if (!verdicts[p].fault) continue;
       its[p]->fault = bench::what_is_wrong(*verdicts[p].fault);
       say_what_is_wrong(task.choice, *verdicts[p].fault);
-      its[p]->failed_in_trial = true;
+      its[p]->failed_validation = true;
     }
   }
 }
@@ -92,7 +92,7 @@ void verify(const CompareRequest& request, std::vector<Contestant>& all, const s
 std::vector<compare::Limit> limits_of(const std::vector<Contestant>& all, int threads) {
   std::vector<compare::Limit> limits;
   for (const Contestant& c : all) {
-    if (c.peer) continue;
+    if (c.baseline_solver) continue;
     if (any_of(limits, [&](const auto& l) { return l.precision == c.precision; })) continue;
     try {
       const Precision products = find_solve_precision(c.options.precision)->products;

@@ -21,9 +21,9 @@ class Meanwhile {
   Meanwhile(const CompareRequest& request, const std::vector<Contestant>& all)
       : throttle(bench::Throttle::of(request.options.device)), request_(request) {
     for (const Contestant& c : all) {
-      if (!c.fault.empty() || !(c.peer || is_plugin(c.name)) || spinning_.count(c.name) != 0) continue;
+      if (!c.fault.empty() || !(c.baseline_solver || is_plugin(c.name)) || spinning_.count(c.name) != 0) continue;
       bench::SpinningThreads& its = spinning_[c.name];
-      if (!c.peer) its.take_all();  // of the libraries that are loaded, made as they were
+      if (!c.baseline_solver) its.take_all();  // of the libraries that are loaded, made as they were
     }
   }
 

@@ -32,9 +32,10 @@ const Table<CompareRequest>& compare_table() {
       O("gemm", 'g', "NAMES", "all",
         "the GEMM backends: a,b,c or all; speed-ups are over the first, which of all is naive; ./mine.c, ./mine.cpp, "
         "./mine.cu or ./libmine.so is a kernel of your own"),
-      O("peers", 0, "NAMES", nullptr, {"openblas", "eigen", "cusolver"},
-        "or a list of them: whole solvers of others beside ours, in fp64; those that cannot run here are left out")
-          .to(&R::peer_names),
+      O("baseline-solvers", 0, "NAMES", nullptr, {"openblas", "eigen", "cusolver"},
+        "or a list of them: solvers of other libraries beside ours, in fp64; those that cannot run here are left out")
+          .to(&R::baseline_solver_names)
+          .was("--peers"),
       device_option<R>(),
       O("precision", 'p', "TYPES", "auto", {"auto", "fp64", "fp32", "tf32", "fp16", "bf16"},
         "or a list of them, of factors and products; see solve; auto: fp64, or what all backends have that are named"),
@@ -111,44 +112,46 @@ std::vector<std::int64_t> sizes_asked_for(const std::string& text, const std::st
   return sizes_of(text);
 }
 
-const peers::Peer& peer_named(const std::string& word) {
+const baseline_solvers::Library& baseline_solver_named(const std::string& word) {
   std::vector<std::string> known;
-  for (const auto& peer : peers::all()) {
-    if (peer.name == word) return peer;
-    known.push_back(peer.name);
+  for (const auto& library : baseline_solvers::all()) {
+    if (library.name == word) return library;
+    known.push_back(library.name);
   }
-  refuse_word("peers", known, word);
+  refuse_word("baseline-solvers", known, word);
 }
 
-/// Why a peer has no part in a comparison on a device; empty: it has.
-std::string why_left_out(const peers::Peer& peer, const Device& device) {
-  if (std::string why = peers::why_unavailable(peer); !why.empty()) return why;
+/// Why a baseline solver has no part in a comparison on a device; empty: it has.
+std::string why_left_out(const baseline_solvers::Library& library, const Device& device) {
+  if (std::string why = baseline_solvers::why_unavailable(library); !why.empty()) return why;
   const bool cuda = device.kind == Device::cuda;
-  if (peer.on_cuda != cuda)
-    return fmt::format("it runs on {}, and this on {}", peer.on_cuda ? "CUDA" : "the CPU", cuda ? "CUDA" : "the CPU");
-  return peer.on_cuda && device.index != 0 ? fmt::format("it runs on cuda:0, and this on {}", name_of(device)) : "";
+  if (library.on_cuda != cuda)
+    return fmt::format("it runs on {}, and this on {}", library.on_cuda ? "CUDA" : "the CPU",
+                       cuda ? "CUDA" : "the CPU");
+  return library.on_cuda && device.index != 0 ? fmt::format("it runs on cuda:0, and this on {}", name_of(device)) : "";
 }
 
-/// The peers of a list that have a part, and why the others have none.
-struct Peers {
-  std::vector<const peers::Peer*> found;
+/// The baseline solvers of a list that have a part, and why the others have none.
+struct BaselineSolvers {
+  std::vector<const baseline_solvers::Library*> found;
   std::vector<std::string> left_out;
 };
 
 /// Throws UsageError where a name is not known, or none has a part.
-Peers peers_of(const std::string& list, const Device& device) {
-  std::vector<const peers::Peer*> named;
+BaselineSolvers baseline_solvers_of(const std::string& list, const Device& device) {
+  std::vector<const baseline_solvers::Library*> named;
   for (const auto& word : split(list))
-    if (const auto* peer = &peer_named(word); !contains(named, peer)) named.push_back(peer);
-  Peers peers;
-  for (const auto* peer : named) {
-    if (const std::string why = why_left_out(*peer, device); !why.empty())
-      peers.left_out.push_back(fmt::format("{}: {}", peer->name, why));
+    if (const auto* library = &baseline_solver_named(word); !contains(named, library)) named.push_back(library);
+  BaselineSolvers baseline_solvers;
+  for (const auto* library : named) {
+    if (const std::string why = why_left_out(*library, device); !why.empty())
+      baseline_solvers.left_out.push_back(fmt::format("{}: {}", library->name, why));
     else
-      peers.found.push_back(peer);
+      baseline_solvers.found.push_back(library);
   }
-  if (peers.found.empty()) throw UsageError(fmt::format("--peers: none can run: {}", fmt::join(peers.left_out, "; ")));
-  return peers;
+  if (baseline_solvers.found.empty())
+    throw UsageError(fmt::format("--baseline-solvers: none can run: {}", fmt::join(baseline_solvers.left_out, "; ")));
+  return baseline_solvers;
 }
 
 std::vector<std::string> backends_of(const std::string& names, const Device& device, int patience) {
@@ -239,8 +242,9 @@ CompareRequest parse_compare(int argc, const char* const* argv) {
     o.device = choose(first).device();
   }
   r.precisions = precision == "auto" ? std::vector{precision_of_all(r)} : precisions_of(precision);
-  const Peers peers = given.has("peers") ? peers_of(r.peer_names, o.device) : Peers();
-  r.peers = peers.found, r.left_out = peers.left_out;
+  const BaselineSolvers baseline_solvers =
+      given.has("baseline-solvers") ? baseline_solvers_of(r.baseline_solver_names, o.device) : BaselineSolvers();
+  r.baseline_solvers = baseline_solvers.found, r.left_out = baseline_solvers.left_out;
   r.sizes = sizes_asked_for(given.text("n"), r.matrix, o.device.kind == Device::cuda);
   compare::Setting& s = r.setting;
   s.matrix = r.matrix, s.factorization = given.text("factorization"), s.schedule = given.text("schedule");

@@ -1,10 +1,10 @@
 // What `lasolve compare` is asked for.
 #pragma once
 
+#include "baseline_solvers/baseline_solvers.hpp"
 #include "cli/request.hpp"
 #include "compare/row.hpp"
 #include "compare/timed.hpp"
-#include "peers/peers.hpp"
 
 namespace lasolve::cli {
 
@@ -15,15 +15,15 @@ struct CompareRequest {
   int patience = 60;    // seconds
   std::string matrix, json, csv, trace, report;
   std::string beside;                  // file of another device
-  std::string peer_names;              // as given
+  std::string baseline_solver_names;   // as given
   std::vector<std::string> baselines;  // files; each is a session
   std::vector<std::int64_t> sizes;     // none: the matrix has its own
   std::vector<std::string> backends;   // names; the first is what speed-ups are over
   bool are_named = false;              // not all that there are
   std::vector<Precision> precisions;
   std::string why_precision;  // it is not fp64, though nobody has asked for another. Else empty
-  std::vector<const peers::Peer*> peers;
-  std::vector<std::string> left_out;  // peers that were asked for and have no part, each with why
+  std::vector<const baseline_solvers::Library*> baseline_solvers;
+  std::vector<std::string> left_out;  // baseline solvers that were asked for and have no part, each with why
   Options options;                    // of every solve, but for backend and precision
   compare::Setting setting;
   std::vector<std::string> words;  // that it was parsed from

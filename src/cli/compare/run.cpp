@@ -47,11 +47,11 @@ class RunsOfSize {
     problem_.emplace(request_for(matrix));
     for (std::size_t c = 0; c < all.size(); ++c) runners_.push_back({c, false});
     for (std::size_t c = 0; c < all.size() && request.setting.copies; ++c)
-      if (!all[c].peer) runners_.push_back({c, true});
+      if (!all[c].baseline_solver) runners_.push_back({c, true});
     for (const Contestant& c : all) {
       Row row;
       row.key = c.key(problem_->n());
-      row.is_peer = c.peer != nullptr;
+      row.is_baseline_solver = c.baseline_solver != nullptr;
       row.failure = c.fault;
       rows_.push_back(std::move(row));
     }
@@ -61,8 +61,8 @@ class RunsOfSize {
 
   std::vector<Row> run() {
     const compare::Setting& s = request_.setting;
-    const bool rests_long =
-        !request_.peers.empty() && !request_.peers.front()->on_cuda;  // OpenMP's threads spin after a run
+    const bool rests_long = !request_.baseline_solvers.empty() &&
+                            !request_.baseline_solvers.front()->on_cuda;  // OpenMP's threads spin after a run
     const bench::Visits visits{.most = s.visits,
                                .least = s.least_visits,
                                .runs = s.rounds / s.visits,
@@ -165,7 +165,7 @@ class RunsOfSize {
     try {
       if (runner.from_host) return run_from_host(c, counts);
       if (counts) meanwhile_.throttle.begin();
-      const double seconds = row.is_peer ? run_peer(c, counts) : run_backend(c, counts);
+      const double seconds = row.is_baseline_solver ? run_baseline_solver(c, counts) : run_backend(c, counts);
       if (counts) meanwhile_.throttle.end(slowed_[c]);
       if (!row.passed()) return {};
       if (counts) row.seconds.push_back(seconds);
@@ -262,20 +262,20 @@ class RunsOfSize {
     return report.outcome.ok() ? "" : report.outcome.message() + hint;
   }
 
-  double run_peer(std::size_t c, bool counts) {
+  double run_baseline_solver(std::size_t c, bool counts) {
     Row& row = rows_[c];
     const auto [A, B] = problem_->on_host(request_.options.threads);
     if (method_ == Method::automatic) method_ = Method::lu;
     Matrix<double> X(A.rows(), B.cols());
-    const peers::Peer& peer = *all_[c].peer;
-    const peers::System<double> system{A, B, X.view()};
+    const baseline_solvers::Library& library = *all_[c].baseline_solver;
+    const baseline_solvers::System<double> system{A, B, X.view()};
     const double before = compare::processor_seconds();
-    const double seconds = peers::solve(peer, system, method_, request_.options.threads).whole;
+    const double seconds = baseline_solvers::solve(library, system, method_, request_.options.threads).whole;
     if (counts) row.processor_seconds.push_back(compare::processor_seconds() - before);
     keep_solution(c, X);
     if (!row.backward_error) {
-      if (const std::string note = peer.note(method_); !note.empty()) row.notes.push_back(note);
-      row.backward_error = peers::backward_error(system);
+      if (const std::string note = library.note(method_); !note.empty()) row.notes.push_back(note);
+      row.backward_error = baseline_solvers::backward_error(system);
       row.hpl_residual = *row.backward_error / (unit_roundoff_of(Precision::fp64) * double(A.rows()));
       if (!(*row.hpl_residual < hpl_threshold))
         row.failure = fmt::format("its backward error is {:.1e}", *row.backward_error);

@@ -7,13 +7,13 @@
 
 namespace lasolve::cli {
 
-/// A backend in a precision, or a peer. `fault` is what is wrong with it, found before it is timed; empty: nothing. `warning`: what
+/// A backend in a precision, or a baseline solver. `fault` is what is wrong with it, found before it is timed; empty: nothing. `warning`: what
 /// is right by the contract, and a user has to know.
 struct Contestant {
   Options options;
-  const peers::Peer* peer = nullptr;
+  const baseline_solvers::Library* baseline_solver = nullptr;
   std::string name = {}, precision = {}, device = {}, fault = {}, warning = {};
-  bool failed_in_trial = false;  ///< and its fault was told then
+  bool failed_validation = false;  ///< and its fault was told then
 
   compare::Key key(std::int64_t n) const { return {name, precision, device, n}; }
 };

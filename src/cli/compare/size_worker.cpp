@@ -14,7 +14,7 @@
 #include "compare/record.hpp"
 #include "io/generators.hpp"
 #include "io/input_error.hpp"
-#include "worker/session.hpp"
+#include "worker/protocol.hpp"
 
 namespace lasolve::cli {
 
@@ -75,7 +75,7 @@ std::vector<Row> run_size_in_worker(const CompareRequest& request, std::vector<C
     };
     {
       worker::Child child(command_line(request, all, n));
-      const worker::Ending end = worker::Session(request.patience).listen(child, on_line);
+      const worker::Ending end = worker::Supervisor(request.patience).listen(child, on_line);
       if (!measured) blame(end, all);
     }
     if (!measured) continue;

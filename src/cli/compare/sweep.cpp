@@ -129,7 +129,7 @@ std::vector<Row> Sweep::measure(std::int64_t n, compare::Size& size, const std::
   std::vector<Row> rows = measure_contestants(n, size, say);
   for (std::size_t c = 0; c < rows.size(); ++c) {
     if (const std::string& warning = contestants_[c].warning; !warning.empty()) rows[c].warnings.push_back(warning);
-    if (contestants_[c].failed_in_trial) rows[c].failure_kind = Row::in_trial;
+    if (contestants_[c].failed_validation) rows[c].failure_kind = Row::in_validation;
   }
   return rows;
 }
@@ -183,9 +183,9 @@ void Sweep::draw_beside(Earlier other) {
   };
   for (const std::int64_t n : sizes)
     for (const Contestant& c : contestants_)
-      if (!c.peer) add(ours, n, c.precision);
+      if (!c.baseline_solver) add(ours, n, c.precision);
   for (const Row& row : other.comparison.rows) {
-    if (!row.timed() || row.is_peer) continue;
+    if (!row.timed() || row.is_baseline_solver) continue;
     if ((row.key.device == cpu) == (here == cpu))
       throw UsageError(fmt::format(
           "--beside: {} was measured on {}, and this is on {}: one of the two has to be the CPU, the other CUDA",
@@ -277,7 +277,8 @@ void Sweep::judge() {
           fmt::format("{} in {} at n = {}: {}", row.key.gemm, row.key.precision, row.key.n, row.adapter));
   if (request_.copies && !request_.setting.copies)
     all_.remarks.push_back("--copies: on the CPU there is nothing to copy");
-  for (const auto& why : request_.left_out) all_.remarks.push_back(fmt::format("--peers leaves out {}", why));
+  for (const auto& why : request_.left_out)
+    all_.remarks.push_back(fmt::format("--baseline-solvers leaves out {}", why));
   for (const plugin::LeftOut& kernel : kernels_left_out())
     all_.remarks.push_back(fmt::format("--gemm leaves out {}", kernel.why));
   for (const auto& what : said_before(request_)) all_.remarks.push_back(what);

@@ -175,7 +175,7 @@ DrawnPlan plan_for(const PlanRequest& r) {
   const int cards = first.cards.count;
   if (!r.card.empty()) {
     Capabilities can = for_recipe(capabilities_of(device, tuning, computed_in(first.precision.storage), by.n), first);
-    if (first.quick_products) can.panels_apart = panels_apart(device, tuning, by.n, first.pivoting);
+    if (first.quick_products) can.panel_partition = panel_partition(device, tuning, by.n, first.pivoting);
     plan = lower(plan, can);
   } else if (r.lanes.single() && cards == 1) {
     plan = lower(plan, capabilities_of_cpu(tuning));

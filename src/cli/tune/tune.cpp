@@ -139,14 +139,14 @@ std::string as_json(const TuneRequest& request, const TuneResults& results, cons
 }
 
 /// The file in the cache, or an error that says what is wanting.
-std::string place_to_keep() {
+std::string path_to_keep() {
   std::string path = tuned::path_in_cache();
   if (path.empty()) throw io::OutputError("there is no place to keep results: neither XDG_CACHE_HOME nor HOME is set");
   return path;
 }
 
 int forget() {
-  const std::string path = place_to_keep();
+  const std::string path = path_to_keep();
   fmt::print("{}\n", tuned::remove(path) ? path + " is removed" : "nothing is kept in " + path);
   return done;
 }
@@ -165,8 +165,8 @@ std::vector<Option> tune_options() { return listed_in(tune_table()); }
 int tune_command(int argc, const char* const* argv) {
   const TuneRequest request = parse_tune(argc, argv);
   if (request.forget) return forget();
-  const std::string path = place_to_keep();
-  tuned::require_place(path);
+  const std::string path = path_to_keep();
+  tuned::require_writable_path(path);
   if (io::lead_to_one_file(request.json, path))
     throw UsageError(fmt::format("--json: {} is where results are kept", path));
   if (!request.json.empty()) io::require_writable(request.json);

@@ -23,8 +23,8 @@ MemoryFrom::~MemoryFrom() { sources_of_thread = {host_before_, device_before_}; 
 
 }  // namespace LASOLVE_ABI
 
-OutOfMemory::OutOfMemory(const char* place, std::size_t wanted, std::size_t free)
-    : MachineError(std::string("not enough ") + place + " memory: " + in_bytes(double(wanted)) + " wanted, " +
+OutOfMemory::OutOfMemory(const char* memory, std::size_t wanted, std::size_t free)
+    : MachineError(std::string("not enough ") + memory + " memory: " + in_bytes(double(wanted)) + " wanted, " +
                    in_bytes(double(free)) + " free") {}
 
 namespace {

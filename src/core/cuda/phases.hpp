@@ -62,8 +62,8 @@ class Phases {
   std::optional<Phase> current() const {
     return next_ ? next_->phase : marks_.empty() ? std::nullopt : marks_.back().phase;
   }
-  /// Two of the same one behind the other are one; or each is told.
-  void keep_apart(bool apart) { apart_ = apart; }
+  /// Two of the same phase, one behind the other, become one, unless they are kept separate.
+  void keep_separate(bool separate) { separate_ = separate; }
 
   /// After end(): adds the times of each to `times`, after wait(the event at its end), and before tell(its operations).
   template <class Wait, class Tell>
@@ -89,7 +89,7 @@ class Phases {
 
   void record_next() {
     const Mark next = *std::exchange(next_, std::nullopt);
-    if (!marks_.empty() && !apart_ && next.phase == marks_.back().phase) {
+    if (!marks_.empty() && !separate_ && next.phase == marks_.back().phase) {
       marks_.back().flops += next.flops;
     } else if (!marks_.empty() || next.phase) {
       record(marks_.size());
@@ -109,7 +109,7 @@ class Phases {
 
   int device_ = 0;
   cudaStream_t stream_ = nullptr;
-  bool apart_ = false;
+  bool separate_ = false;
   std::optional<Mark> next_;
   std::vector<Mark> marks_;          // phase i runs from events_[i] to events_[i + 1]
   std::vector<cudaEvent_t> events_;  // made once, used again

@@ -132,7 +132,7 @@ PhaseTimes Queue<Cuda>::take_times() {
 
 void Queue<Cuda>::on_progress(std::function<void(double)> progress) {
   state_->progress = std::move(progress);
-  state_->phases.keep_apart(bool(state_->progress));
+  state_->phases.keep_separate(bool(state_->progress));
 }
 
 void Queue<Cuda>::forget_phases() {

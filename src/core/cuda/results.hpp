@@ -33,13 +33,13 @@ class Results {
 
   /// Of numbers that kernels write by tell_host(): to be called before these are launched.
   void expect() const {
-    if (here_) std::for_each(begin(), begin() + count_, [](T& number) { number.told = 0; });
+    if (here_) std::for_each(begin(), begin() + count_, [](T& number) { number.written = 0; });
   }
   /// Then the same as fetched(), as soon as all are told. A kernel that tells them has done its work.
-  std::vector<T> told() const {
+  std::vector<T> values() const {
     if (!here_) return read();
-    const auto is_told = [](const T& number) { return __atomic_load_n(&number.told, __ATOMIC_ACQUIRE) != 0; };
-    q_->wait_for_results([&] { return std::all_of(begin(), begin() + count_, is_told); });
+    const auto is_written = [](const T& number) { return __atomic_load_n(&number.written, __ATOMIC_ACQUIRE) != 0; };
+    q_->wait_for_results([&] { return std::all_of(begin(), begin() + count_, is_written); });
     return {begin(), begin() + count_};
   }
 

@@ -10,10 +10,10 @@ namespace lasolve {
 /// the block has written is there when the host sees it.
 template <class T>
 __device__ void tell_host(T* to, T what) {
-  what.told = 0;
+  what.written = 0;
   *to = what;
   __threadfence_system();
-  *static_cast<volatile unsigned*>(&to->told) = 1;
+  *static_cast<volatile unsigned*>(&to->written) = 1;
 }
 
 /// By the clock that all multiprocessors share.
@@ -45,12 +45,12 @@ __device__ __forceinline__ bool until(WaitLimit* limit, Wait wait, There there) 
     const unsigned now = tick();
     if (polls > polls_of_a_look) waited += min(now - before, most_ticks);
     before = now;
-    volatile WaitLimit& told = *limit;
-    if (waited > told.ticks) {
+    volatile WaitLimit& in_memory = *limit;
+    if (waited > in_memory.ticks) {
       asm volatile("" : "+r"(wait.which), "+r"(wait.of));  // else the word is made before the loop
-      told.expired = WaitLimit::word(wait.what, wait.which, wait.of);
+      in_memory.expired = WaitLimit::word(wait.what, wait.which, wait.of);
     }
-    if (told.expired != 0) return false;
+    if (in_memory.expired != 0) return false;
   }
   return true;
 }

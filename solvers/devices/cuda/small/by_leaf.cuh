@@ -52,7 +52,7 @@ __device__ bool take_matrix(CholeskyShared<S>& s, const SmallTask<T>& task, cons
 template <class S>
 __global__ void __launch_bounds__(S::threads, 1)
     factor_small_by_leaf(SmallTask<typename S::Element> task, SmallFactors<typename S::Element> factors,
-                         MatrixView<typename S::Element, Cuda> copy, SmallTrial* trial, SmallEnding* ending) {
+                         MatrixView<typename S::Element, Cuda> copy, SmallAttempt* attempt, SmallEnding* ending) {
   using T = typename S::Element;
   extern __shared__ __align__(16) unsigned char memory[];
   auto& s = *reinterpret_cast<CholeskyShared<S>*>(memory);
@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(S::threads, 1)
   }
   if (t != 0) return;
   const bool leaves = task.method == Method::automatic && (!tries || bad < n);
-  *trial = {!leaves, bad < n ? bad + 1 : 0, began};
+  *attempt = {!leaves, bad < n ? bad + 1 : 0, began};
   if (leaves) return;
   end.part_of_look = double(looked - begin) / double(clock64() - begin);
   end.seconds = 1e-9 * double(nanoseconds() - began);

@@ -257,14 +257,14 @@ class SmallElimination {
   double least_ = 0, most_ = 0;
 };
 
-/// One block. Reads A, looks at it, factors it, and writes the factors and a copy of A. Behind a `trial` it does what that left: LU.
+/// One block. Reads A, looks at it, factors it, and writes the factors and a copy of A. After an `attempt` by Cholesky it does what is left: LU.
 template <class Shape>
 __global__ void __launch_bounds__(Shape::threads, 1)
     factor_small(SmallTask<typename Shape::Element> task, SmallFactors<typename Shape::Element> factors,
-                 const SmallTrial* trial, SmallEnding* ending) {
+                 const SmallAttempt* attempt, SmallEnding* ending) {
   extern __shared__ __align__(16) unsigned char memory[];
-  const bool tried = trial != nullptr;
-  if (tried && trial->done) return;
+  const bool tried = attempt != nullptr;
+  if (tried && attempt->done) return;
   const long long begin = clock64();
   const std::uint64_t began = nanoseconds();
   SmallElimination<Shape> elimination(*reinterpret_cast<SmallShared<Shape>*>(memory), factors.n);
@@ -286,7 +286,7 @@ __global__ void __launch_bounds__(Shape::threads, 1)
     if (!whole) elimination.store(factors.A);
     const long long looked = clock64();
     int minor = cholesky ? elimination.cholesky() : 0;
-    if (tried) end.not_positive = trial->not_positive;
+    if (tried) end.not_positive = attempt->not_positive;
     if (minor > 0 && method == Method::automatic) {
       __syncthreads();                              // all are done with what LU overwrites
       elimination.load(factors.A, factors.n, all);  // each thread what it has written
@@ -297,7 +297,7 @@ __global__ void __launch_bounds__(Shape::threads, 1)
     end.cholesky = cholesky, end.least = elimination.least(), end.most = elimination.most();
     part_of_look = double(looked - begin) / double(clock64() - begin);
   }
-  const double before = tried ? 1e-9 * double(began - trial->began) : 0, own = 1e-9 * double(nanoseconds() - began);
+  const double before = tried ? 1e-9 * double(began - attempt->began) : 0, own = 1e-9 * double(nanoseconds() - began);
   end.seconds = before + own;
   end.part_of_look = end.seconds > 0 ? (before + part_of_look * own) / end.seconds : part_of_look;
   __syncthreads();

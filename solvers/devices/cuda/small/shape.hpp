@@ -51,12 +51,12 @@ struct SmallEnding {
   double least, most;   ///< magnitude of a pivot
   double part_of_look;  ///< of the time, that it took to read A and to look at it
   double seconds;       ///< of the kernel
-  unsigned told;        ///< see Results::told()
+  unsigned written;     ///< see Results::values()
 };
 
-/// What came of a trial by a Cholesky leaf: whether there is no more to do, and if there is, the order of the minor that was not
+/// What came of an attempt by a Cholesky leaf: whether there is no more to do, and if there is, the order of the minor that was not
 /// positive, or 0; and when it began, in ns.
-struct SmallTrial {
+struct SmallAttempt {
   bool done;
   int not_positive;
   std::uint64_t began;
@@ -67,7 +67,7 @@ struct SmallNorms {
   double b, x, r, a;
   double part_of_check;      ///< of the time
   std::uint64_t begin, end;  ///< of its block, in ns
-  unsigned told;             ///< see Results::told()
+  unsigned written;          ///< see Results::values()
 };
 
 }  // namespace lasolve

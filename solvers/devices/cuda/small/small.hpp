@@ -35,7 +35,7 @@ class SmallSystemOnCuda {
  private:
   Matrix<T, Cuda> memory_;
   SmallFactors<T> factors_;
-  SmallTrial* trial_;
+  SmallAttempt* attempt_;
 };
 
 }  // namespace lasolve

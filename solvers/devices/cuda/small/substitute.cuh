@@ -14,7 +14,7 @@ namespace lasolve {
 
 /// B and X, of which each block has a column, may be the same: then `kept` gets a copy of B, n × nrhs.
 template <class T>
-struct SmallSides {
+struct SmallRhs {
   const T* B;
   T* X;
   T* kept;
@@ -163,7 +163,7 @@ __device__ void fetch(T* to, const T* from, int count) {
 
 template <class Shape>
 __global__ void __launch_bounds__(Shape::threads, 1)
-    solve_small(SmallFactors<typename Shape::Element> factors, SmallSides<typename Shape::Element> sides,
+    solve_small(SmallFactors<typename Shape::Element> factors, SmallRhs<typename Shape::Element> rhs,
                 SmallNorms* norms) {
   using T = typename Shape::Element;
   extern __shared__ __align__(16) unsigned char memory[];
@@ -172,22 +172,22 @@ __global__ void __launch_bounds__(Shape::threads, 1)
   const std::uint64_t began = nanoseconds();
   const int n = factors.n, t = int(threadIdx.x), warp = t / 32;
   const std::int64_t column = blockIdx.x;
-  const T b = t < n ? sides.B[t + column * sides.ld_of_B] : T(0);
+  const T b = t < n ? rhs.B[t + column * rhs.ld_of_B] : T(0);
   fetch<Shape>(s.LU, factors.LU, factors.elements());
   constexpr bool has_A = SmallSolveShared<Shape>::has_A;
-  fetch<Shape>(s.A, factors.A, has_A && sides.checked ? n * n : 0);
+  fetch<Shape>(s.A, factors.A, has_A && rhs.checked ? n * n : 0);
   if (t < Shape::N) s.b[t] = b;
   if (t == 0) s.norms = {};
-  if (sides.kept && t < n) sides.kept[t + column * n] = b;
+  if (rhs.kept && t < n) rhs.kept[t + column * n] = b;
   wait_for_copies<1>();
   __syncthreads();
-  if (warp == 0) solve_column(s, factors, sides.transposed);
+  if (warp == 0) solve_column(s, factors, rhs.transposed);
   wait_for_copies<0>();
   __syncthreads();
-  if (t < n) sides.X[t + column * sides.ld_of_X] = s.x[t];
+  if (t < n) rhs.X[t + column * rhs.ld_of_X] = s.x[t];
   const long long solved = clock64();
-  if (sides.checked) {
-    residual_of_column(s, has_A ? s.A : factors.A, n, sides.transposed);
+  if (rhs.checked) {
+    residual_of_column(s, has_A ? s.A : factors.A, n, rhs.transposed);
     if (warp < 4) {
       const double norm = warp == 3 ? largest_magnitude(s.sum, n)
                                     : largest_magnitude(warp == 0   ? s.b
@@ -202,7 +202,7 @@ __global__ void __launch_bounds__(Shape::threads, 1)
   if (t != 0) return;
   const long long end = clock64();
   s.norms.begin = began, s.norms.end = nanoseconds();
-  s.norms.part_of_check = sides.checked ? double(end - solved) / double(end - begin) : 0;
+  s.norms.part_of_check = rhs.checked ? double(end - solved) / double(end - begin) : 0;
   tell_host(norms + column, s.norms);
 }
 

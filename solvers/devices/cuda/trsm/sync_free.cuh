@@ -23,8 +23,8 @@ namespace lasolve {
 /// What a thread does for one right-hand side: it has a row of each half of a tile, in every eighth column.
 template <class T, class Block, bool rows_are_contiguous>
 class OneRhs : public OneRhsOfDiagonal<T, Block> {
-  static constexpr int shares = 8, rows = 2, apart = Block::order / rows, columns = Block::order / shares;
-  static_assert(shares * apart == Block::threads);
+  static constexpr int shares = 8, rows = 2, row_stride = Block::order / rows, columns = Block::order / shares;
+  static_assert(shares * row_stride == Block::threads);
 
  public:
   struct Shared {
@@ -33,7 +33,7 @@ class OneRhs : public OneRhsOfDiagonal<T, Block> {
 
   __device__ OneRhs(const ForwardTriangle<T>& tri, std::int64_t start) {
 #pragma unroll
-    for (int r = 0; r < rows; ++r) from_[r] = tri.at(min(start + row() + r * apart, tri.order - 1), share());
+    for (int r = 0; r < rows; ++r) from_[r] = tri.at(min(start + row() + r * row_stride, tri.order - 1), share());
   }
   __device__ void fetch_tile(const ForwardTriangle<T>& tri) {
     std::int64_t step = shares * tri.col_stride;
@@ -54,7 +54,7 @@ class OneRhs : public OneRhsOfDiagonal<T, Block> {
   }
   __device__ void subtract_from(T (&b)[1], Shared& s) {
 #pragma unroll
-    for (int r = 0; r < rows; ++r) s.partial[share()][row() + r * apart] = sum_[r];
+    for (int r = 0; r < rows; ++r) s.partial[share()][row() + r * row_stride] = sum_[r];
     __syncthreads();
     T total = 0;
     if (this->has(0))
@@ -64,8 +64,8 @@ class OneRhs : public OneRhsOfDiagonal<T, Block> {
   }
 
  private:
-  __device__ static int row() { return rows_are_contiguous ? threadIdx.x % apart : threadIdx.x / shares; }
-  __device__ static int share() { return rows_are_contiguous ? threadIdx.x / apart : threadIdx.x % shares; }
+  __device__ static int row() { return rows_are_contiguous ? threadIdx.x % row_stride : threadIdx.x / shares; }
+  __device__ static int share() { return rows_are_contiguous ? threadIdx.x / row_stride : threadIdx.x % shares; }
 
   const T* from_[rows];
   T tile_[rows][columns], sum_[rows] = {};

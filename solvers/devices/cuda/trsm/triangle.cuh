@@ -23,7 +23,7 @@ std::int64_t leaf_order(const Queue<Cuda>& q, std::int64_t nrhs) {
 
 /// How many of so many right-hand sides to solve for at once. Two synchronization-free solves for half of them take
 /// less time than products for all.
-inline std::int64_t sides_at_once(const Queue<Cuda>& q, std::int64_t n, std::int64_t nrhs) {
+inline std::int64_t rhs_at_once(const Queue<Cuda>& q, std::int64_t n, std::int64_t nrhs) {
   const std::int64_t most = q.tuning().solve_sync_free_rhs;
   const bool in_halves = n >= q.tuning().solve_halves_from && nrhs > most && nrhs <= 2 * most;
   return in_halves ? (nrhs + 15) / 16 * 8 : nrhs;

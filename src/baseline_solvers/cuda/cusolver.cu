@@ -3,10 +3,10 @@
 
 #include <vector>
 
+#include "baseline_solvers/baseline_solvers.hpp"
 #include "core/cuda/elementwise.cuh"
 #include "core/shared_library.hpp"
 #include "core/traffic.hpp"
-#include "peers/peers.hpp"
 
 namespace lasolve {
 inline void check(cusolverStatus_t s, const char* expression, const char* file, int line) {
@@ -15,7 +15,7 @@ inline void check(cusolverStatus_t s, const char* expression, const char* file, 
 }
 }  // namespace lasolve
 
-namespace lasolve::peers {
+namespace lasolve::baseline_solvers {
 
 namespace {
 
@@ -151,8 +151,8 @@ std::string note(Method) { return "cuSOLVER's time is without copies of A"; }
 
 }  // namespace
 
-Peer cusolver() {
+Library cusolver() {
   return {"cusolver", "cuSOLVER", true, note, [] { library(); }, {nullptr, nullptr, make<double>, make<float>}};
 }
 
-}  // namespace lasolve::peers
+}  // namespace lasolve::baseline_solvers

@@ -1,10 +1,10 @@
-// What solvers of others have in common.
+// What baseline solvers have in common.
 #pragma once
 
 #include "core/cpu/copy_on_host.hpp"
 #include "lasolve/lasolve.hpp"
 
-namespace lasolve::peers {
+namespace lasolve::baseline_solvers {
 
 /// LU or Cholesky of matrices of one order, with memory and workspace that are made once. On CUDA calls enqueue their work and return.
 template <class T, class Space>
@@ -27,4 +27,4 @@ class Solver {
   virtual bool finish() = 0;
 };
 
-}  // namespace lasolve::peers
+}  // namespace lasolve::baseline_solvers

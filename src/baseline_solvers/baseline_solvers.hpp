@@ -1,4 +1,4 @@
-// Whole solvers of others, which people would call instead: each is one file of this folder.
+// Baseline solvers: the solvers of other libraries, which people would call instead. One file each.
 #pragma once
 
 #include <memory>
@@ -6,17 +6,18 @@
 #include <tuple>
 #include <vector>
 
+#include "baseline_solvers/solver.hpp"
 #include "lasolve/lasolve.hpp"
-#include "peers/solver.hpp"
 
-namespace lasolve::peers {
+namespace lasolve::baseline_solvers {
 
 /// A solver for matrices of order n. It gives its work to the queue, which outlives it; on the CPU it takes as many threads.
 template <class T, class Space>
 using Make = std::unique_ptr<Solver<T, Space>> (*)(Queue<Space>&, std::int64_t n, Method);
 
-struct Peer {
-  std::string name;             ///< as --peers says it
+/// A library that has a baseline solver.
+struct Library {
+  std::string name;             ///< as --baseline-solvers says it
   std::string title;            ///< as its makers write it
   bool on_cuda;                 ///< cuda:0, else the host
   std::string (*note)(Method);  ///< what a person has to know about its times, or nothing
@@ -30,14 +31,14 @@ struct Peer {
   }
 };
 
-Peer openblas();
-Peer eigen();
-Peer cusolver();
+Library openblas();
+Library eigen();
+Library cusolver();
 /// All that this project knows, also where they cannot run.
-const std::vector<Peer>& all();
+const std::vector<Library>& all();
 
 /// Why it cannot run here; empty: it can, as far as is known before it has run.
-std::string why_unavailable(const Peer&);
+std::string why_unavailable(const Library&);
 
 /// A X = B, n × n. A and B stay as they are.
 template <class T, class Space = Cpu>
@@ -50,14 +51,14 @@ struct Seconds {
   double factor, whole;
 };
 
-/// Solves a system of the host, or of the peer's device; where there is no B it only factors A. The seconds are without copies of A
-/// and B, and without those to a device and back. Throws MachineError where the peer is not there, and std::runtime_error where A
+/// Solves a system of the host, or of the library's device. Without B it only factors A. The seconds are without copies of A
+/// and B, and without those to a device and back. Throws MachineError where the baseline solver is not there, and std::runtime_error where A
 /// could not be factored. `threads` as of Queue<Cpu>.
 template <class T, class Space = Cpu>
-Seconds solve(const Peer&, const System<T, Space>&, Method, int threads = 0);
+Seconds solve(const Library&, const System<T, Space>&, Method, int threads = 0);
 
 /// max over columns of ‖b − A x‖∞ / (‖A‖∞‖x‖∞ + ‖b‖∞), by Eigen's product; NaN where one is.
 template <class T>
 double backward_error(const System<T>&);
 
-}  // namespace lasolve::peers
+}  // namespace lasolve::baseline_solvers

@@ -38,13 +38,13 @@ struct Ending {
   std::optional<int> done{};  ///< the code that it was done with
 };
 
-/// The parent's side.
-class Session {
+/// The process that started a worker.
+class Supervisor {
  public:
   static constexpr double forever = 1e9;
   /// `patience`: seconds for a run, and 20 ns more for each of its multiplications, which the slowest kernels take on the slowest
   /// machines. `until_first`: seconds for what comes before the first.
-  explicit Session(double patience, double until_first = forever) : patience_(patience), seconds_(until_first) {}
+  explicit Supervisor(double patience, double until_first = forever) : patience_(patience), seconds_(until_first) {}
   /// Gets each line but the last; false: that is enough.
   using OnLine = std::function<bool(const Json&)>;
   /// Listens until the worker has ended, or is lost.

@@ -1,4 +1,4 @@
-#include "peers/peers.hpp"
+#include "baseline_solvers/baseline_solvers.hpp"
 
 #include <cmath>
 #include <numeric>
@@ -7,13 +7,13 @@
 #include "core/current_device.hpp"
 #include "core/transfer.hpp"
 
-namespace lasolve::peers {
+namespace lasolve::baseline_solvers {
 
 namespace {
 
 /// Factors the matrix that the solver has, and solves.
 template <class T, class Space>
-Seconds timed(const Peer& peer, Queue<Space>& q, Solver<T, Space>& solver, MatrixView<T, Space> X) {
+Seconds timed(const Library& library, Queue<Space>& q, Solver<T, Space>& solver, MatrixView<T, Space> X) {
   q.finish();
   q.take_times();
   q.phase(Phase::panel);
@@ -22,26 +22,26 @@ Seconds timed(const Peer& peer, Queue<Space>& q, Solver<T, Space>& solver, Matri
   if (!X.empty()) solver.solve(X);
   q.finish();
   const PhaseTimes times = q.take_times();
-  if (!solver.finish()) throw std::runtime_error(peer.title + " could not factor the matrix");
+  if (!solver.finish()) throw std::runtime_error(library.title + " could not factor the matrix");
   const double factor = times.seconds_of(Phase::panel);
   return {factor, factor + times.seconds_of(Phase::solve)};
 }
 
 template <class T, class Space>
-Seconds solve_there(const Peer& peer, Queue<Space>& q, const System<T, Space>& s, Method method) {
-  const auto solver = peer.solver<T>(q, s.A.rows(), method);
+Seconds solve_there(const Library& library, Queue<Space>& q, const System<T, Space>& s, Method method) {
+  const auto solver = library.solver<T>(q, s.A.rows(), method);
   solver->copy(s.A, solver->matrix());
   solver->copy(s.B, s.X);
-  return timed<T>(peer, q, *solver, s.X);
+  return timed<T>(library, q, *solver, s.X);
 }
 
 template <class T>
-Seconds solve_from_host(const Peer& peer, Queue<Cuda>& q, const System<T>& s, Method method) {
-  const auto solver = peer.solver<T>(q, s.A.rows(), method);
+Seconds solve_from_host(const Library& library, Queue<Cuda>& q, const System<T>& s, Method method) {
+  const auto solver = library.solver<T>(q, s.A.rows(), method);
   Matrix<T, Cuda> X(s.X.rows(), s.X.cols());
   copy<T>(q, s.A, solver->matrix());
   copy<T>(q, s.B, X);
-  const Seconds seconds = timed<T>(peer, q, *solver, X.view());
+  const Seconds seconds = timed<T>(library, q, *solver, X.view());
   copy<T>(q, X, s.X);
   q.finish();
   return seconds;
@@ -55,14 +55,14 @@ Queue<Cuda>& first_device() {
 
 }  // namespace
 
-const std::vector<Peer>& all() {
-  static const std::vector<Peer> peers = {openblas(), eigen(), cusolver()};
-  return peers;
+const std::vector<Library>& all() {
+  static const std::vector<Library> baseline_solvers = {openblas(), eigen(), cusolver()};
+  return baseline_solvers;
 }
 
 /// Empty also where memory is short: a run says that, and how much was wanted.
-std::string why_unavailable(const Peer& peer) try {
-  peer.load();
+std::string why_unavailable(const Library& library) try {
+  library.load();
   return "";
 } catch (const OutOfMemory&) {
   return "";
@@ -71,21 +71,21 @@ std::string why_unavailable(const Peer& peer) try {
 }
 
 template <class T, class Space>
-Seconds solve(const Peer& peer, const System<T, Space>& s, Method method, int threads) {
+Seconds solve(const Library& library, const System<T, Space>& s, Method method, int threads) {
   constexpr bool on_host = std::is_same_v<Space, Cpu>;
-  require(on_host || peer.on_cuda, "a peer that runs on the host is given a system of a device");
-  peer.load();
-  if (peer.on_cuda) {
+  require(on_host || library.on_cuda, "a library that runs on the host is given a system of a device");
+  library.load();
+  if (library.on_cuda) {
     Queue<Cuda>& q = first_device();
     const CurrentDevice current(q);
     if constexpr (on_host)
-      return solve_from_host(peer, q, s, method);
+      return solve_from_host(library, q, s, method);
     else
-      return solve_there(peer, q, s, method);
+      return solve_there(library, q, s, method);
   }
   if constexpr (on_host) {
     Queue<Cpu> q(threads);
-    return solve_there(peer, q, s, method);
+    return solve_there(library, q, s, method);
   }
   return {};
 }
@@ -113,11 +113,11 @@ double backward_error(const System<T>& s) {
   return worst;
 }
 
-#define LASOLVE_INSTANTIATE(T)                                                 \
-  template Seconds solve<T>(const Peer&, const System<T>&, Method, int);       \
-  template Seconds solve<T>(const Peer&, const System<T, Cuda>&, Method, int); \
+#define LASOLVE_INSTANTIATE(T)                                                    \
+  template Seconds solve<T>(const Library&, const System<T>&, Method, int);       \
+  template Seconds solve<T>(const Library&, const System<T, Cuda>&, Method, int); \
   template double backward_error(const System<T>&);
 LASOLVE_ELEMENTS(LASOLVE_INSTANTIATE)
 #undef LASOLVE_INSTANTIATE
 
-}  // namespace lasolve::peers
+}  // namespace lasolve::baseline_solvers

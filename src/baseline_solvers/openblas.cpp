@@ -3,10 +3,10 @@
 
 #include <vector>
 
-#include "peers/openmp.hpp"
-#include "peers/peers.hpp"
+#include "baseline_solvers/baseline_solvers.hpp"
+#include "baseline_solvers/openmp.hpp"
 
-namespace lasolve::peers {
+namespace lasolve::baseline_solvers {
 
 namespace {
 
@@ -120,7 +120,7 @@ std::string no_note(Method) { return ""; }
 
 }  // namespace
 
-Peer openblas() {
+Library openblas() {
   return {"openblas",
           "OpenBLAS",
           false,
@@ -129,4 +129,4 @@ Peer openblas() {
           {make<double>, make<float>, nullptr, nullptr}};
 }
 
-}  // namespace lasolve::peers
+}  // namespace lasolve::baseline_solvers

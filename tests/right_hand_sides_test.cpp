@@ -8,7 +8,7 @@ namespace lasolve::test {
 namespace {
 
 /// Of matrices in fp64.
-class Sides : public OnTarget {};
+class RightHandSides : public OnTarget {};
 
 /// Two matrices on a diagonal.
 Matrix<double> beside(const Matrix<double>& A, const Matrix<double>& B) {
@@ -32,7 +32,7 @@ double backward_error_of(const Matrix<double>& A, const Matrix<double>& B, const
 }
 
 /// Elements of the second block grow so much that no update helps.
-TEST_P(Sides, that_never_converge_leave_the_others_as_good_as_they_are) {
+TEST_P(RightHandSides, that_never_converge_leave_the_others_as_good_as_they_are) {
   const std::int64_t first = 60, n = first + 200;
   const Matrix<double> A = beside(random_with_condition(first, 100), wilkinson(200));
   for (const std::int64_t nrhs : {1, 7, 300}) {
@@ -63,7 +63,7 @@ TEST_P(Sides, that_never_converge_leave_the_others_as_good_as_they_are) {
 }
 
 /// The second block is too ill-conditioned for classical refinement of factors in fp32.
-TEST_P(Sides, that_take_gmres_are_only_those_that_need_it) {
+TEST_P(RightHandSides, that_take_gmres_are_only_those_that_need_it) {
   const std::int64_t first = 60, n = 160;
   const Matrix<double> A = beside(random_with_condition(first, 100), random_with_condition(n - first, 3e9));
   for (const std::int64_t nrhs : {1, 7, 300}) {
@@ -86,7 +86,7 @@ TEST_P(Sides, that_take_gmres_are_only_those_that_need_it) {
   }
 }
 
-TEST_P(Sides, may_have_any_size) {
+TEST_P(RightHandSides, may_have_any_size) {
   const std::int64_t n = 80;
   const Matrix<double> A = random_with_condition(n, 1e3), R = random_matrix(n, 6, 9);
   const double sizes[] = {1, 0, 1e-290, 1e290, 1e-305, 1e305};
@@ -107,7 +107,7 @@ TEST_P(Sides, may_have_any_size) {
 }
 
 /// Numbers that have few digits left have as many as their size allows.
-TEST_P(Sides, may_be_subnormal) {
+TEST_P(RightHandSides, may_be_subnormal) {
   const std::int64_t n = 80;
   const Matrix<double> A = random_with_condition(n, 10), R = random_matrix(n, 1, 9);
   const auto B = matrix_of<double>(n, 1, [&](auto i, auto) { return 1e-312 * R(i, 0); });
@@ -116,7 +116,7 @@ TEST_P(Sides, may_be_subnormal) {
     EXPECT_NEAR(solved.X(i, 0), double(exact_solutions(A, B)[0][std::size_t(i)]), 1e4 * 0x1p-1074);
 }
 
-TEST_P(Sides, have_a_history_only_where_it_is_asked_for_and_anything_is_refined) {
+TEST_P(RightHandSides, have_a_history_only_where_it_is_asked_for_and_anything_is_refined) {
   Options o = options();
   const Matrix<double> A = random_with_condition(50, 1e3);
   o.precision = Precision::fp32;
@@ -132,8 +132,8 @@ TEST_P(Sides, have_a_history_only_where_it_is_asked_for_and_anything_is_refined)
   EXPECT_TRUE(solve_random(random_matrix(4, 4), 1, o).report.residual_history.empty());
 }
 
-INSTANTIATE_TEST_SUITE_P(Cpu, Sides, testing::Values(Target{Device::cpu, false}), name_of_target);
-INSTANTIATE_TEST_SUITE_P(Cuda, Sides, testing::Values(Target{Device::cuda, false}), name_of_target);
+INSTANTIATE_TEST_SUITE_P(Cpu, RightHandSides, testing::Values(Target{Device::cpu, false}), name_of_target);
+INSTANTIATE_TEST_SUITE_P(Cuda, RightHandSides, testing::Values(Target{Device::cuda, false}), name_of_target);
 
 }  // namespace
 }  // namespace lasolve::test

@@ -1,4 +1,4 @@
-#include "peers/openmp.hpp"
+#include "baseline_solvers/openmp.hpp"
 
 #include <future>
 #include <thread>
@@ -6,7 +6,7 @@
 
 #include "core/cpu/openblas.hpp"
 
-namespace lasolve::peers {
+namespace lasolve::baseline_solvers {
 
 int openmp_threads(int wanted, std::size_t bytes_of_each) {
   while (wanted > 0 && !address_space_is_left(std::size_t(wanted) * bytes_of_each)) --wanted;
@@ -24,4 +24,4 @@ int openmp_threads(int wanted, std::size_t bytes_of_each) {
   return 1 + int(others.size());
 }
 
-}  // namespace lasolve::peers
+}  // namespace lasolve::baseline_solvers

@@ -1,4 +1,4 @@
-#include "worker/session.hpp"
+#include "worker/protocol.hpp"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@ std::vector<std::string> command_of(const std::string& kind) {
   return words;
 }
 
-Ending Session::listen(Child& child, const OnLine& on_line) {
+Ending Supervisor::listen(Child& child, const OnLine& on_line) {
   constexpr double slowest_multiplication = 20e-9;
   Ending e;
   for (std::string line;;) {

@@ -1,10 +1,10 @@
 // Whole factorizations against the libraries that people would call instead: in turns, in one process, medians.
 //
-//   peers [--device cpu|cuda] [--n 1024,4096] [--method lu,cholesky] [--precision fp64,fp32] [--gemm NAMES|all]
+//   baseline_solvers [--device cpu|cuda] [--n 1024,4096] [--method lu,cholesky] [--precision fp64,fp32] [--gemm NAMES|all]
 //         [--tune NAME=VALUE] [--rounds 5] [--json FILE]
-//   peers --whole-call [--from-host] [--n 64,256] [--nrhs 1,100] [--method …] [--precision …] [--gemm NAME] [--rounds 5] [--json FILE]
+//   baseline_solvers --whole-call [--from-host] [--n 64,256] [--nrhs 1,100] [--method …] [--precision …] [--gemm NAME] [--rounds 5] [--json FILE]
 //
-// The ratio of a peer is its median time over ours with the first backend named: above 1, we are faster. The products of that
+// The ratio of a baseline solver is its median time over ours with the first backend named: above 1, we are faster. The products of that
 // backend alone run beside them: their ratio is the share of their rate that the whole factorization reaches. With --tune that
 // backend runs once more, with a value of its tuning changed.
 //
@@ -22,7 +22,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "bench/peers_on.hpp"
+#include "bench/baseline_solvers_on.hpp"
 #include "bench/product.hpp"
 #include "bench/products_alone.hpp"
 #include "bench/turns.hpp"
@@ -85,9 +85,9 @@ static Contestant<T> products_of(const std::string& backend, bool cuda, std::sha
 }
 
 template <class T>
-static Contestant<T> of(const peers::Peer& peer) {
-  return on_both<T>(peer.title, [&peer]<class Space>(MatrixView<const T, Space> A, Method method) {
-    return peers::solve<T, Space>(peer, {A, {}, {}}, method).factor;
+static Contestant<T> of(const baseline_solvers::Library& library) {
+  return on_both<T>(library.title, [&library]<class Space>(MatrixView<const T, Space> A, Method method) {
+    return baseline_solvers::solve<T, Space>(library, {A, {}, {}}, method).factor;
   });
 }
 
@@ -162,7 +162,7 @@ static void compete_all(const std::string& sizes, const std::string& methods, co
     all.push_back(ours<T>(backend, with(backend, cuda), &backend == &names[0] ? first : other));
   if (!change.empty()) all.push_back(ours<T>(change, tuned(with(names[0], cuda), change), other));
   all.push_back(products_of<T>(names[0], cuda, first));
-  for (const auto* peer : peers_on(cuda ? Device::cuda : Device::cpu)) all.push_back(of<T>(*peer));
+  for (const auto* library : baseline_solvers_on(cuda ? Device::cuda : Device::cpu)) all.push_back(of<T>(*library));
   for (const auto& method : words(methods))
     for (const auto& n : words(sizes)) compete<T>(std::stoll(n), named<Method>(method), all, cuda, rounds, results);
 }
@@ -182,21 +182,21 @@ static Json whole_calls_of(const std::string& precisions, const std::string& met
 
 static int run(int argc, char** argv) {
   namespace po = boost::program_options;
-  std::string device, sizes, sides, methods, precisions, backends, change, json;
+  std::string device, sizes, rhs, methods, precisions, backends, change, json;
   int rounds = 0;
-  po::options_description known("peers");
+  po::options_description known("baseline_solvers");
   known.add_options()("device", po::value(&device)->default_value("cpu"), "cpu or cuda")(
       "n", po::value(&sizes)->default_value("1024,2048,4096"), "sizes; default of whole calls: 64, 128, … 32768")(
       "whole-call", "factor and solve on a CUDA device, by the wall clock")(
       "from-host", "whole calls begin and end in pageable memory of the host")(
       "solve", "only the solve of whole calls: with factors that are on the device")(
-      "nrhs", po::value(&sides)->default_value("1,100"), "right-hand sides of whole calls")(
+      "nrhs", po::value(&rhs)->default_value("1,100"), "right-hand sides of whole calls")(
       "method", po::value(&methods)->default_value("lu,cholesky"), "lu, cholesky")(
       "precision", po::value(&precisions)->default_value("fp64"), "fp64, fp32")(
       "gemm", po::value(&backends)->default_value(""), "our backends, or all; default blas,eigen or cublas")(
       "tune", po::value(&change), "NAME=VALUE: the first backend with this beside it")(
       "rounds", po::value(&rounds)->default_value(5), "counted runs of each")("json", po::value(&json), "write JSON");
-  return run_program("peers", known, argc, argv, [&](const po::variables_map& values) {
+  return run_program("baseline_solvers", known, argc, argv, [&](const po::variables_map& values) {
     if (values.count("whole-call")) {
       if (values.count("from-host") && values.count("solve"))
         throw std::invalid_argument("--from-host and --solve do not go together");
@@ -204,7 +204,7 @@ static int run(int argc, char** argv) {
       if (backends.empty()) backends = "cublas";
       const Json results = whole_calls_of(precisions, methods,
                                           {numbers(sizes),
-                                           numbers(sides),
+                                           numbers(rhs),
                                            {},
                                            backends,
                                            rounds,

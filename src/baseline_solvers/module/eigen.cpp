@@ -1,6 +1,6 @@
 // Eigen's PartialPivLU and LLT, with OpenMP where the compiler has it. With it Eigen's templates are others than in the rest of the
 // program, and must not meet those: so this is a module, and needs nothing of the library but headers.
-#include "peers/module/eigen.hpp"
+#include "baseline_solvers/module/eigen.hpp"
 
 #include <Eigen/Cholesky>
 #include <Eigen/LU>
@@ -8,7 +8,7 @@
 
 #include "core/cpu/eigen.hpp"
 
-namespace lasolve::peers {
+namespace lasolve::baseline_solvers {
 
 namespace {
 
@@ -59,10 +59,10 @@ bool has_openmp() {
 
 }  // namespace
 
-}  // namespace lasolve::peers
+}  // namespace lasolve::baseline_solvers
 
-const lasolve::peers::EigenModule* lasolve_peer_eigen() {
-  using namespace lasolve::peers;
+const lasolve::baseline_solvers::EigenModule* lasolve_baseline_eigen() {
+  using namespace lasolve::baseline_solvers;
   static const EigenModule module{has_openmp(), {make<double>, make<float>}};
   return &module;
 }

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 
+#include "baseline_solvers/baseline_solvers.hpp"
+#include "baseline_solvers/module/eigen.hpp"
+#include "baseline_solvers/openmp.hpp"
 #include "core/module.hpp"
 #include "core/shared_library.hpp"
-#include "peers/module/eigen.hpp"
-#include "peers/openmp.hpp"
-#include "peers/peers.hpp"
 
-namespace lasolve::peers {
+namespace lasolve::baseline_solvers {
 
 namespace {
 
@@ -18,7 +18,7 @@ const EigenModule& module() {
     void* const library =
         dlopen(file_of_module(LASOLVE_BIN_TO_MODULES, LASOLVE_EIGEN_MODULE).c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library) throw MachineError(std::string("Eigen's solvers cannot be loaded: ") + dlerror());
-    return function_of<decltype(&lasolve_peer_eigen)>(library, "their module", "lasolve_peer_eigen")();
+    return function_of<decltype(&lasolve_baseline_eigen)>(library, "their module", "lasolve_baseline_eigen")();
   }();
   return *found;
 }
@@ -41,8 +41,8 @@ std::string note(Method method) {
 
 }  // namespace
 
-Peer eigen() {
+Library eigen() {
   return {"eigen", "Eigen", false, note, [] { module(); }, {make<double>, make<float>, nullptr, nullptr}};
 }
 
-}  // namespace lasolve::peers
+}  // namespace lasolve::baseline_solvers

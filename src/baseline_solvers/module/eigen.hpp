@@ -4,9 +4,9 @@
 #include <memory>
 #include <tuple>
 
-#include "peers/solver.hpp"
+#include "baseline_solvers/solver.hpp"
 
-namespace lasolve::peers {
+namespace lasolve::baseline_solvers {
 
 struct EigenModule {
   template <class T>
@@ -16,7 +16,7 @@ struct EigenModule {
   std::tuple<Make<double>, Make<float>> make;
 };
 
-}  // namespace lasolve::peers
+}  // namespace lasolve::baseline_solvers
 
 /// The one name that the module has for others.
-extern "C" const lasolve::peers::EigenModule* lasolve_peer_eigen();
+extern "C" const lasolve::baseline_solvers::EigenModule* lasolve_baseline_eigen();
