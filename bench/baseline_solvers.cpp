@@ -106,7 +106,7 @@ static std::vector<std::string> all_of_ours(bool cuda) {
 template <class T>
 static void compete(std::int64_t n, Method method, const std::vector<Contestant<T>>& all, bool cuda, int rounds,
                     Json& results) {
-  const io::Generator generator(fmt::format("{}:n={},seed=1", record_of(method).is_symmetric ? "spd" : "uniform", n));
+  const io::Generator generator(fmt::format("{}:n={},seed=1", record_of(method).example, n));
   Queue<Cpu> q;
   Matrix<double> made(n, n);
   io::generate(q, generator, made);

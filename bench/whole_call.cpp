@@ -111,7 +111,7 @@ static Options bare(Method method, const std::string& backend) {
 /// A matrix of a method, on the host.
 template <class T>
 static Matrix<T> matrix_for(Method method, std::int64_t n) {
-  const io::Generator generator(fmt::format("{}:n={},seed=1", record_of(method).is_symmetric ? "spd" : "uniform", n));
+  const io::Generator generator(fmt::format("{}:n={},seed=1", record_of(method).example, n));
   Queue<Cpu> q;
   Matrix<double> made(n, n);
   io::generate(q, generator, made);

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "solvers/apply.hpp"
 #include "solvers/cholesky/cpu/panel.hpp"
 #include "solvers/devices/cpu/norms.hpp"
 #include "solvers/devices/cpu/rows.hpp"
@@ -156,7 +157,7 @@ template <class T>
 void solve_lu(Work<T>& w, MatrixView<T> A, std::int64_t* pivots, MatrixView<T> X, Op op) {
   if (X.empty()) return;
   std::int64_t zero = -1;
-  Lu::apply<T>(w.q, w.gemm, A, pivots_of(pivots, A.rows(), &zero), MatrixView<const T>(X), X, op);
+  apply_factors<T>(w.q, w.gemm, Lu::record, A, pivots_of(pivots, A.rows(), &zero), MatrixView<const T>(X), X, op);
 }
 
 template <class T>

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/settled.hpp"
+#include "solvers/apply.hpp"
 #include "solvers/copy.hpp"
 #include "solvers/factors.hpp"
 #include "solvers/narrow.hpp"
@@ -28,7 +29,7 @@ class DecompositionIn final : public Decomposition<T, Space> {
         method_(record_of(method)),
         n_(A.rows()),
         scales_(std::move(scales)),
-        notes_(std::max<std::int64_t>(1, method_.has_pivots ? n_ : 0), Pivots<Space>::columns + 1),
+        notes_(std::max<std::int64_t>(1, method_.interchanges(n_)), Pivots<Space>::columns + 1),
         values_(std::move(A)) {
     if constexpr (is_narrow) narrow_ = Matrix<S, Space>(n_, n_);
   }
@@ -116,10 +117,8 @@ class DecompositionIn final : public Decomposition<T, Space> {
       }();
       if (room_in_T_.cols() == 0) room_in_T_ = room_for<T>();
       if (scales_.any()) scale_before(q, B, X, op);
-      with_method(method_.method, [&](auto M) {
-        M.template apply<T>(q, BySubtraction<T, Space>(), Narrow<T, S, Space>{stored, room_in_T_.view()}, pivots(),
-                            scales_.any() ? X : B, X, op);
-      });
+      apply_factors<T>(q, BySubtraction<T, Space>(), method_, Narrow<T, S, Space>{stored, room_in_T_.view()}, pivots(),
+                       scales_.any() ? X : B, X, op);
       if (scales_.any()) scale_after(q, X, X, op);
     }
   }
@@ -133,8 +132,7 @@ class DecompositionIn final : public Decomposition<T, Space> {
       return {};
   }
   Pivots<Space> pivots() override {
-    const std::int64_t n = method_.has_pivots ? n_ : 0;
-    return Pivots<Space>::in(notes_.view().block(0, 0, n, Pivots<Space>::columns), status());
+    return Pivots<Space>::in(notes_.view().block(0, 0, method_.interchanges(n_), Pivots<Space>::columns), status());
   }
   const std::int64_t* failed_at() const override { return notes_.data() + (notes_.cols() - 1) * notes_.ld(); }
   std::size_t bytes() const override {
@@ -158,14 +156,12 @@ class DecompositionIn final : public Decomposition<T, Space> {
   }
   /// In F.
   void apply_to_some(Queue<Space>& q, MatrixView<const F, Space> B, MatrixView<F, Space> X, Op op) {
-    with_method(method_.method, [&](auto M) {
-      if constexpr (is_narrow) {
-        if (room_.cols() == 0) room_ = room_for<F>();
-        M.template apply<F>(q, gemm_, Narrow<F, S, Space>{narrow_.view(), room_.view()}, pivots(), B, X, op);
-      } else {
-        M.template apply<F>(q, gemm_, values_.view(), pivots(), B, X, op);
-      }
-    });
+    if constexpr (is_narrow) {
+      if (room_.cols() == 0) room_ = room_for<F>();
+      apply_factors<F>(q, gemm_, method_, Narrow<F, S, Space>{narrow_.view(), room_.view()}, pivots(), B, X, op);
+    } else {
+      apply_factors<F>(q, gemm_, method_, values_.view(), pivots(), B, X, op);
+    }
   }
   /// op(A)⁻¹ = op(C) op(2^e R A C)⁻¹ 2^e op(R); with a transpose, R and C change places.
   template <class To>

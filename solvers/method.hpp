@@ -1,10 +1,12 @@
 // A method as a record: all that others ask of it. Who wants to know whether a method has a property asks the record, never which
-// method it is. What its tasks do on a device, and how its factors are applied, is a class of the method: solvers/methods.hpp.
+// method it is. What its tasks do on a device is a class of the method: solvers/methods.hpp.
 #pragma once
 
+#include <array>
 #include <span>
 
 #include "solvers/plan.hpp"
+#include "solvers/stored_triangle.hpp"
 
 namespace lasolve {
 
@@ -28,6 +30,8 @@ struct Sized {
   bool queues = false;       ///< what the lanes of a plan do goes side by side
 };
 
+inline constexpr Pivoting no_pivoting[] = {Pivoting::none};
+
 struct MethodRecord {
   Method method;
   const char* name;  ///< "LU"
@@ -37,13 +41,16 @@ struct MethodRecord {
   bool is_symmetric;
   /// A is required to be diagonally dominant, by rows or by columns.
   bool is_dominant;
-  /// Rows are interchanged: its factors have pivots.
-  bool has_pivots;
+  const char* requirement;  ///< both in words; null: any A that is not singular
+  const char* example;      ///< the generator of matrices that it is measured with
+  /// How it may interchange rows, the usual way first.
+  std::span<const Pivoting> pivotings;
+  /// A = L U but for the interchanges. Where U is Lᵀ, both are on and below the diagonal.
+  StoredTriangle L, U;
   /// Elements may grow, which spoils solutions of systems that are well-conditioned.
   bool may_grow;
   Outcome::Kind failure;  ///< of a factorization
-  Op op_of_U;             ///< of the second operand of its updates
-  bool in_small_kernel;   ///< the kernel for small systems on CUDA knows it
+  bool has_leaf;          ///< small systems are factored and solved at once, on each device
 
   /// Textbook counts of a factorization of n × n, and of a panel, m × n, with its diagonal block.
   double (*flops)(double n);
@@ -57,6 +64,16 @@ struct MethodRecord {
   /// What a device makes of a plan of several lanes: see lower(). And the phases of the report that the tasks of that begin.
   std::vector<Task> (*lowered)(const Plan&, const Capabilities&);
   void (*mark_phases)(Plan&, const Capabilities&);
+
+  /// How many interchanges a factorization of n columns makes, which are its pivots.
+  std::int64_t interchanges(std::int64_t n) const { return pivotings.front() == Pivoting::none ? 0 : n; }
+  /// Nothing is stored above the diagonal.
+  bool is_in_lower_triangle() const { return U.lower; }
+  /// What op(A) X = B is solved with, one after the other.
+  std::array<StoredTriangle, 2> triangles_of(Op op) const {
+    if (op == Op::none) return {L, U};
+    return {U.transposed(op), L.transposed(op)};
+  }
 };
 
 /// Those that an automatic method may become: one whose requirements A may not meet, and what takes its place.

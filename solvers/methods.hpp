@@ -3,8 +3,6 @@
 // A class M of a method has
 //   M::record                              see solvers/method.hpp
 //   M::perform(q, task, workpiece)         gives q what a task does
-//   M::apply(q, gemm, A, pivots, B, X, op) X ← op(A)⁻¹ B with finished factors A. X may be B. X: n × nrhs. Flops 2 n² nrhs. The
-//                                          factors are a MatrixView or Narrow, and products those of a backend or BySubtraction.
 #pragma once
 
 #include "solvers/cholesky/method.hpp"

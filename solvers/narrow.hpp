@@ -25,16 +25,8 @@ struct Narrow {
 };
 
 template <class F, class S, class Space>
-NarrowTriangle<F, S, Space> lower_unit(const Narrow<F, S, Space>& L) {
-  return {lower_unit(L.values), L.room};
-}
-template <class F, class S, class Space>
-NarrowTriangle<F, S, Space> lower(const Narrow<F, S, Space>& L) {
-  return {lower(L.values), L.room};
-}
-template <class F, class S, class Space>
-NarrowTriangle<F, S, Space> upper(const Narrow<F, S, Space>& U) {
-  return {upper(U.values), U.room};
+NarrowTriangle<F, S, Space> triangle_of(const Narrow<F, S, Space>& factors, const StoredTriangle& its) {
+  return {triangle_of(factors.values, its), factors.room};
 }
 /// Room is written just before it is read: nothing of it is there before.
 template <class F, class S, class Space>

@@ -21,7 +21,7 @@ void prepare_products(Queue<Space>& bulk, const Gemm<F, Space>& gemm, const Plan
   struct Product {
     std::int64_t m = 0, n = 0, k = 0;
   };
-  const Op b = record_of(plan.method).op_of_U;
+  const Op b = record_of(plan.method).U.op;
   const Gemm<F, Space> beside = gemm.beside();
   const auto gemm_of = [&](Lane lane) { return plan.lanes.leaves_room(lane) ? &beside : &gemm; };
   for (const Lane lane : lanes_of(plan)) {

@@ -60,19 +60,12 @@ void require_reachable(const Options& o, const Problem& problem) {
 bool is_faster_coarse(const Options& o, const Problem& problem, const Means& means) {
   return o.accuracy > 0 && problem.element == Precision::fp64 && o.precision == Precision::automatic &&
          o.storage == Precision::automatic && o.refine == Refine::automatic &&
-         problem.n >= means.tuning->refined_from && (means.has_coarse || means.offers(Precision::fp32));
+         problem.n >= means.tuning->refined_from && (means.coarse || means.offers(Precision::fp32));
 }
 
 Pivoting pivoting_of(Method method, const Options& o) {
-  if (!record_of(method).has_pivots) return Pivoting::none;
-  return o.pivoting == Pivoting::automatic ? Pivoting::partial : o.pivoting;
-}
-
-/// An automatic method may become one that has pivots.
-bool has_pivoting(const Options& o) {
-  if (o.pivoting == Pivoting::automatic) return true;
-  const bool has_pivots = o.factorization == Method::automatic || record_of(o.factorization).has_pivots;
-  return has_pivots == (o.pivoting != Pivoting::none);
+  const auto all = record_of(method).pivotings;
+  return contains(all, o.pivoting) ? o.pivoting : all.front();
 }
 
 bool has_schedule(Method method, const Options& options) {
@@ -84,7 +77,7 @@ void require_offered(const Options& options, const Problem& problem, const Means
   const Method method = options.factorization == Method::automatic ? Method::lu : options.factorization;
   require(!problem.is_complex || (!record_of(method).is_symmetric && options.triangle == Uplo::both),
           "complex matrices are given whole, and factored by LU: there is no method for Hermitian ones yet");
-  require(has_pivoting(options),
+  require(options.pivoting == Pivoting::automatic || contains(record_of(method).pivotings, options.pivoting),
           "the method has no such pivoting: LU has partial and tournament; LU without interchanges is the method "
           "lu-nopivot");
   require(means.has_gmres || options.refine != Refine::gmres, "refinement by GMRES is not offered here");
@@ -98,7 +91,7 @@ const char* not_done_in_parts(const Options& o, const Problem& problem, Executor
   const Schedule schedule = by == Executor::out_of_core ? Schedule::left_looking : Schedule::right_looking;
   if (problem.is_complex) return "systems are real";
   if (problem.handed_over) return "factors do not overwrite A";
-  if (o.factorization == Method::lu_nopivot) return "the methods are LU and Cholesky";
+  if (by == Executor::ranks && o.factorization == Method::lu_nopivot) return "the methods are LU and Cholesky";
   if (o.schedule != Schedule::automatic && o.schedule != schedule)
     return schedule == Schedule::right_looking ? "the schedule is right-looking" : "the schedule is left-looking";
   if (o.triangle != Uplo::both) return "all of A is given, not a triangle";
@@ -169,10 +162,11 @@ void plan(Recipe& r, const Options& options, const Problem& problem, const Means
 
 /// Whether a leaf does all that is asked for.
 bool goes_by_leaf(const Options& o, const Problem& problem, const Means& means) {
-  return means.fits_a_leaf && means.offers(problem.element) && o.block_size == 0 && o.schedule == Schedule::automatic &&
-         !is_asked_for(o.refine) && !o.bounds && o.accuracy == 0 && !o.history && o.residual == Residual::working &&
-         o.equilibrate != Wanted::on && o.storage == Precision::automatic && o.pivoting != Pivoting::tournament &&
-         (o.precision == Precision::automatic || o.precision == problem.element);
+  const bool has_leaf = o.factorization == Method::automatic || record_of(o.factorization).has_leaf;
+  return has_leaf && means.fits_a_leaf && means.offers(problem.element) && o.block_size == 0 &&
+         o.schedule == Schedule::automatic && !is_asked_for(o.refine) && !o.bounds && o.accuracy == 0 && !o.history &&
+         o.residual == Residual::working && o.equilibrate != Wanted::on && o.storage == Precision::automatic &&
+         o.pivoting != Pivoting::tournament && (o.precision == Precision::automatic || o.precision == problem.element);
 }
 
 /// The solves of an estimate have few columns and read all factors, at the speed of memory: meanwhile products do many more operations.
@@ -251,7 +245,8 @@ static Recipe first_recipe(const Options& o, const Problem& problem, const Means
   require_reachable(o, problem);
   const bool coarse = is_faster_coarse(o, problem, means);
   r.precision = solve_precision(coarse ? Precision::fp32 : o.precision, o.storage, problem.element);
-  r.by_coarse = coarse && means.has_coarse;
+  r.by_coarse = coarse && means.coarse;
+  r.backend = r.by_coarse ? means.coarse : means.backend;
   r.quick_products = r.by_coarse || means.is_quick;
   r.accuracy = o.accuracy;
   require_offered(o, problem, means, r);
@@ -298,7 +293,7 @@ Recipes resolve(const Options& o, const Problem& problem, const Means& means) {
   const bool has_finer = first.is_coarse() && first.refines() && means.offers(problem.element);
   if (has_finer) {
     finer.precision = solve_precision(problem.element, Precision::automatic, problem.element);
-    finer.by_coarse = finer.quick_products = false;
+    finer.by_coarse = finer.quick_products = false, finer.backend = means.backend;
     if (means.is_shared && o.refine == Refine::automatic)  // A may be made again for each residual
       finer.refine = Refine::none, finer.mends = finer.check;
     finer.method = last_method, finer.condition = when_estimated(finer, o, problem.n);

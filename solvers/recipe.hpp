@@ -41,14 +41,14 @@ struct Means {
   CardList cards = {};
   const Tuning* tuning = nullptr;
   const char* backend = "";
-  unsigned precisions = 0;   ///< bit p: the backend offers products in Precision(p)
-  bool has_coarse = false;   ///< another backend is faster where its products in fp32 are refined
-  bool is_quick = false;     ///< and this is that backend
-  bool fits_a_leaf = false;  ///< one leaf, which computes no product, holds the system
-  bool queues = true;        ///< what the lanes of a plan do goes side by side
-  double device_bytes = 0;   ///< that a system may take of the device's memory; 0: it fits
-  bool is_shared = false;    ///< several processes each have a part of A, and an engine
-  bool has_gmres = true;     ///< refinement may be by GMRES
+  unsigned precisions = 0;       ///< bit p: the backend offers products in Precision(p)
+  const char* coarse = nullptr;  ///< another backend that is faster where its products in fp32 are refined; null: none
+  bool is_quick = false;         ///< and this is that backend
+  bool fits_a_leaf = false;      ///< one leaf, which computes no product, holds the system
+  bool queues = true;            ///< what the lanes of a plan do goes side by side
+  double device_bytes = 0;       ///< that a system may take of the device's memory; 0: it fits
+  bool is_shared = false;        ///< several processes each have a part of A, and an engine
+  bool has_gmres = true;         ///< refinement may be by GMRES
 
   bool offers(Precision p) const { return (precisions >> unsigned(p) & 1u) != 0; }
 };
@@ -95,7 +95,8 @@ enum class Scaled : std::uint8_t {
 struct Recipe {
   int number = 0;  ///< among those of its system
   Device device = {};
-  CardList cards = {};  ///< of that kind
+  CardList cards = {};       ///< of that kind
+  const char* backend = "";  ///< has the products
   Method method = Method::automatic;
   Pivoting pivoting = Pivoting::none;
   Schedule schedule = Schedule::automatic;

@@ -63,9 +63,8 @@ Value names_of_devices(R r) {
 
 /// What A has to be.
 Value required(R r) {
-  const MethodRecord& method = record_of(r.method);
-  if (method.is_symmetric) return "symmetric with a positive diagonal";
-  return method.is_dominant ? Value("diagonally dominant") : Value();
+  const char* const words = record_of(r.method).requirement;
+  return words ? Value(words) : Value();
 }
 Value found_out(R r) {
   if (r.asks_dominance) return word_of(Symmetry::before);
@@ -74,6 +73,8 @@ Value found_out(R r) {
 
 constexpr RecipeField<Recipe> fields[] = {
     {"device", "cpu, or cuda:INDEX, or several of one kind: cuda:0,1", names_of_devices, ""},
+    {"backend", "the GEMM backend that has the products",
+     [](R r) { return *r.backend ? Value(std::string(r.backend)) : Value(); }, ""},
     {"factorization", "the method", [](R r) { return word_of(r.method); }, "{}"},
     {"pivoting", "tournament; null: partial, or of a method that has none",
      [](R r) { return r.pivoting == Pivoting::tournament ? word_of(r.pivoting) : Value(); }, "{} pivoting"},

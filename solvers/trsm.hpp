@@ -6,8 +6,11 @@
 // Leaves are a primitive of the device (solve_leaf), whose residual must stay small however ill-conditioned the leaf is.
 #pragma once
 
+#include <type_traits>
+
 #include "lasolve/gemm.hpp"
 #include "solvers/by_halves.hpp"
+#include "solvers/stored_triangle.hpp"
 
 namespace lasolve {
 
@@ -43,6 +46,12 @@ Triangle<T, Space> lower(MatrixView<T, Space> L) {
 template <class T, class Space>
 Triangle<T, Space> upper(MatrixView<T, Space> U) {
   return {U, false, false};
+}
+
+template <class T, class Space>
+auto triangle_of(MatrixView<T, Space> factors, const StoredTriangle& its) {
+  const bool lower = its.lower == (its.op == Op::none);
+  return Triangle<std::remove_const_t<T>, Space>{{factors, its.op}, lower, its.unit};
 }
 
 /// A triangle that was there before the solve with another one.

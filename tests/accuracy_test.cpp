@@ -93,9 +93,10 @@ TEST(AccuracyRecipes, are_coarse_only_where_that_is_faster) {
   EXPECT_EQ(precision_of_first(tuning.refined_from - 1), Precision::fp64);
   EXPECT_EQ(precision_of_first(tuning.refined_from), Precision::fp32);
   Means other = means;
-  other.precisions = 1u << unsigned(Precision::fp64), other.has_coarse = true;
+  other.precisions = 1u << unsigned(Precision::fp64), other.coarse = "other";
   const Recipes recipes = resolve(o, {.n = tuning.refined_from}, other);
   EXPECT_TRUE(recipes.first().by_coarse && recipes.first().quick_products);
+  EXPECT_STREQ(recipes.first().backend, "other");
   const Recipe* const finer = recipes.after(recipes.first(), Reason::too_coarse);
   ASSERT_TRUE(finer);
   EXPECT_FALSE(finer->by_coarse || finer->quick_products);

@@ -20,7 +20,7 @@ Options over(int cards, Method method = Method::lu) {
   return o;
 }
 
-constexpr Method methods[] = {Method::lu, Method::cholesky};
+constexpr Method methods[] = {Method::lu, Method::cholesky, Method::lu_nopivot};
 
 /// Sums are in an order that depends on the number of cards, and on nothing else.
 template <class T>
@@ -107,7 +107,29 @@ TEST(SolveOnCards, tells_where_a_matrix_is_singular) {
       S(at, at) = -1;
       expect_outcome(solve_for(S, B, over(cards, Method::cholesky)).report.outcome, Outcome::not_positive_definite,
                      at + 1);
+      Options o = over(cards, Method::lu_nopivot);
+      o.assume_suitable = true;
+      expect_outcome(solve_for(with_zero_columns(dominant_matrix<double>(90), at, 1), B, o).report.outcome,
+                     Outcome::singular, at);
     }
+}
+
+TEST(SolveOnCards, looks_for_what_a_method_requires) {
+  const Matrix<double> B = random_matrix(90, 1);
+  Matrix<double> by_columns = dominant_matrix<double>(90);
+  for (std::int64_t j = 0; j < 90; j += 2)
+    for (std::int64_t i = 0; i < 90; ++i) by_columns(i, j) *= 1000;
+  for (int cards = 2; cards <= 4; ++cards) {
+    Options o = over(cards, Method::lu_nopivot);
+    expect_solved(solve_for(by_columns, B, o));
+    Matrix<double> A = dominant_matrix<double>(90);
+    A(37, 37) = 1;
+    const auto refused = solve_for(A, B, o);
+    EXPECT_EQ(refused.report.outcome.kind, Outcome::unsuitable);
+    EXPECT_TRUE(std::isnan(refused.X(0, 0)));
+    o.assume_suitable = true;
+    expect_solved(solve_for(A, B, o));
+  }
 }
 
 TEST(SolveOnCards, refuses_what_is_not_finite) {
@@ -174,7 +196,6 @@ TEST(SolveOnCards, says_what_several_do_not_do) {
     change(o);
     EXPECT_THROW(solve(A.view(), B.view(), X.view(), o), std::invalid_argument);
   };
-  refuses([](Options& o) { o.factorization = Method::lu_nopivot; });
   refuses([](Options& o) { o.schedule = Schedule::left_looking; });
   refuses([](Options& o) { o.triangle = Uplo::lower; });
   refuses([](Options& o) { o.equilibrate = true; });

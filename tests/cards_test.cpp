@@ -38,7 +38,10 @@ constexpr Way ways[] = {{Method::lu, Schedule::right_looking},
                         {Method::lu, Schedule::crout},
                         {Method::lu, Schedule::recursive},
                         {Method::cholesky, Schedule::right_looking},
-                        {Method::cholesky, Schedule::left_looking}};
+                        {Method::cholesky, Schedule::left_looking},
+                        {Method::lu_nopivot, Schedule::right_looking},
+                        {Method::lu_nopivot, Schedule::left_looking}};
+constexpr Method methods[] = {Method::lu, Method::cholesky, Method::lu_nopivot};
 
 std::string text_of(const Way& way, const Blocking& by, int cards) {
   return std::string(lasolve::name_of(way.method)) + ", " + lasolve::name_of(way.schedule) +
@@ -134,7 +137,7 @@ TEST(Cards, compute_the_bits_of_one_in_any_order_that_the_waits_allow) {
     for (std::int64_t j = 0; j < A.cols(); ++j) {
       const Reference& its = cards[std::size_t(deal.card_of(j))];
       EXPECT_EQ(its.pivots()[std::size_t(j)], one.pivots()[std::size_t(j)]);
-      for (std::int64_t i = plan.method == Method::lu ? 0 : j; i < A.rows(); ++i)
+      for (std::int64_t i = plan.method == Method::cholesky ? j : 0; i < A.rows(); ++i)
         ASSERT_EQ(its.factors()(i, j), one.factors()(i, j)) << i << ", " << j;
     }
   });
@@ -197,12 +200,12 @@ Outcomes<T> factored(const Way& way, const Blocking& by, int cards, const Matrix
     all.push_back(std::make_unique<Virtual<T>>(plan, deal, A, card, is_compact(way)));
   execute<T>({plan, waits_of(plan)}, all, gemm);
   Outcomes<T> got{Matrix<T>(A.rows(), A.cols()), {}, -1};
-  const bool whole = record_of(way.method).has_pivots;
+  const MethodRecord& method = record_of(way.method);
   for (std::int64_t j = 0; j < A.cols(); ++j) {
     const Virtual<T>& its = *all[std::size_t(deal.card_of(j))];
     for (std::int64_t i = 0; i < A.rows(); ++i)
-      got.factors(i, j) = whole || i >= j ? its.own(i, its.local.at(j)) : T(0);
-    got.pivots.push_back(whole ? its.pivots(j, 0) : j);
+      got.factors(i, j) = !method.is_in_lower_triangle() || i >= j ? its.own(i, its.local.at(j)) : T(0);
+    got.pivots.push_back(method.interchanges(1) > 0 ? its.pivots(j, 0) : j);
   }
   for (const auto& its : all)
     if (const std::int64_t at = its->status(0, 0); at >= 0)
@@ -240,11 +243,12 @@ TEST(Cards, find_where_it_fails) {
       for (int cards = 1; cards <= 4; ++cards) {
         SCOPED_TRACE(text_of(way, by, cards));
         Matrix<double> A = dominant_matrix<double>(90);
-        if (way.method == Method::lu)
+        const bool is_lu = way.method != Method::cholesky;
+        if (is_lu)
           A = with_zero_columns(std::move(A), at, 1);
         else
           A(at, at) = -1;
-        EXPECT_EQ(factored<double>(way, by, cards, A, gemm).failed_at, way.method == Method::lu ? at : at + 1);
+        EXPECT_EQ(factored<double>(way, by, cards, A, gemm).failed_at, is_lu ? at : at + 1);
       }
 }
 
@@ -268,7 +272,7 @@ TEST(Cards, end_together_when_one_throws) {
 /// Each in the memory of its card, and what is sent from there: nothing is written that somebody has still to read.
 TEST(Cards, keep_order_in_memory_that_block_columns_share) {
   for (const Lanes& lanes : {Lanes::one(), four_lanes})
-    for (const Method method : {Method::lu, Method::cholesky})
+    for (const Method method : methods)
       for (int cards = 2; cards <= 5; ++cards) {
         const Blocking by{.n = 61, .widths = {.panel = 4, .step = 2}, .lanes = lanes};
         SCOPED_TRACE(text_of({method, Schedule::right_looking}, by, cards));
@@ -285,7 +289,7 @@ TEST(Cards, keep_order_in_memory_that_block_columns_share) {
 TEST(Cards, share_plans_that_are_lowered_for_a_device) {
   const DeviceProperties device = card("h200");
   const Tuning tuning = tuning_for(device).values;
-  for (const Method method : {Method::lu, Method::cholesky})
+  for (const Method method : methods)
     for (const std::int64_t n : {300, 1300, 9000})
       for (int cards = 2; cards <= 4; ++cards) {
         Blocking by = blocking_for(method, Schedule::right_looking, n, 0, tuning);

@@ -23,10 +23,11 @@ expect 2 'takes a generator' --matrix indefinite.mtx --in-place --device cpu
 expect 0 'on cpu:0,1' --matrix uniform:n=300 --factorization lu --device cpu:0,1
 expect 0 'cpu:2 ' --matrix spd:n=300 --factorization cholesky --precision fp32 --device cpu:0,1,2
 expect 2 'several cards make' --matrix uniform:n=50 --in-place --device cpu:0,1
-expect 2 'over several cards' --matrix uniform:n=50 --factorization lu-nopivot --device cpu:0,1
+expect 0 'cpu:2 ' --matrix diagdom:n=300 --factorization lu-nopivot --device cpu:0,1,2
+expect 4 'not diagonally dominant' --matrix uniform:n=50 --factorization lu-nopivot --device cpu:0,1
 expect 0 'note        out of core: A and its factors take 1.4 MiB' --matrix uniform:n=300 --device cpu --device-memory 500k
 expect 0 'on cpu' --matrix spd:n=300 --factorization cholesky --precision fp32 --device cpu --device-memory 300k
-expect 2 'out of core the methods are' --matrix uniform:n=300 --factorization lu-nopivot --device cpu --device-memory 500k
+expect 0 'note        out of core' --matrix diagdom:n=300 --factorization lu-nopivot --device cpu --device-memory 500k
 expect 2 'at least' --matrix uniform:n=300 --device cpu --device-memory 1k
 expect 2 'is of one device' --matrix uniform:n=300 --device cpu:0,1 --device-memory 1m
 expect 2 'not with --device-memory' --matrix uniform:n=300 --in-place --device cpu --device-memory 1m

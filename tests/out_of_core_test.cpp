@@ -20,7 +20,7 @@ Options with_room_for(std::int64_t columns, std::int64_t n, Method method = Meth
   return o;
 }
 
-constexpr Method methods[] = {Method::lu, Method::cholesky};
+constexpr Method methods[] = {Method::lu, Method::cholesky, Method::lu_nopivot};
 
 template <class T>
 void expect_solved_out_of_core(const Solved<T>& solved) {
@@ -128,7 +128,20 @@ TEST(OutOfCore, tells_where_a_matrix_is_singular) {
     S(at, at) = -1;
     expect_outcome(solve_for(S, B, with_room_for(12, 90, Method::cholesky)).report.outcome,
                    Outcome::not_positive_definite, at + 1);
+    Options o = with_room_for(12, 90, Method::lu_nopivot);
+    o.assume_suitable = true;
+    expect_outcome(solve_for(with_zero_columns(dominant_matrix<double>(90), at, 1), B, o).report.outcome,
+                   Outcome::singular, at);
   }
+}
+
+TEST(OutOfCore, looks_for_what_a_method_requires) {
+  const Matrix<double> B = random_matrix(90, 1);
+  const Options o = with_room_for(12, 90, Method::lu_nopivot);
+  Matrix<double> A = dominant_matrix<double>(90);
+  expect_solved_out_of_core(solve_for(A, B, o));
+  A(37, 37) = 1;
+  EXPECT_EQ(solve_for(A, B, o).report.outcome.kind, Outcome::unsuitable);
 }
 
 TEST(OutOfCore, refuses_what_is_not_finite) {
@@ -205,7 +218,6 @@ TEST(OutOfCore, says_what_is_not_done) {
     change(o);
     EXPECT_THROW(solve(A.view(), B.view(), X.view(), o), std::invalid_argument);
   };
-  refuses([](Options& o) { o.factorization = Method::lu_nopivot; });
   refuses([](Options& o) { o.schedule = Schedule::right_looking; });
   refuses([](Options& o) { o.triangle = Uplo::lower; });
   refuses([](Options& o) { o.equilibrate = true; });

@@ -112,7 +112,7 @@ class Reference {
   }
 
   void run(const Task& task) {
-    const bool is_lu = method_ == Method::lu;
+    const bool is_lu = method_ != Method::cholesky;
     const auto does = [&](const char* name) { return is(task, name); };
     if (does("arrive")) return copy(task.C);
     if (does("panel")) return is_lu ? panel_of_lu(task.C) : panel_of_cholesky(task.C);
@@ -147,7 +147,7 @@ class Reference {
   std::vector<double> values() const {
     std::vector<double> all(pivots_.begin(), pivots_.end());
     for (std::int64_t j = 0; j < A_.cols(); ++j)
-      for (std::int64_t i = method_ == Method::lu ? 0 : j; i < A_.rows(); ++i) all.push_back(A_(i, j));
+      for (std::int64_t i = method_ == Method::cholesky ? j : 0; i < A_.rows(); ++i) all.push_back(A_(i, j));
     return all;
   }
   const Matrix<double>& factors() const { return A_; }
@@ -220,7 +220,7 @@ class Reference {
     const std::int64_t end = C.j + C.n;
     for (std::int64_t k = C.j; k < end; ++k) {
       std::int64_t p = k;
-      for (std::int64_t i = k + 1; i < C.i + C.m; ++i)
+      for (std::int64_t i = k + 1; i < C.i + C.m && method_ == Method::lu; ++i)
         if (std::abs(A_(i, k)) > std::abs(A_(p, k))) p = i;
       pivots_[std::size_t(k)] = double(p);
       interchange({k, k + 1}, C.columns(), pivots_);
@@ -275,10 +275,14 @@ class Reference {
   std::vector<double> pivots_, combined_, order_, later_;
 };
 
-/// For LU any, for Cholesky one that is positive definite.
+/// For LU any, for Cholesky one that is positive definite, and without interchanges one that is dominant.
 inline Matrix<double> matrix_for(const Plan& plan) {
   const std::int64_t n = plan.n;
-  if (plan.method == Method::lu) return random_matrix(plan.m, n, 7);
+  if (plan.method != Method::cholesky) {
+    Matrix<double> A = random_matrix(plan.m, n, 7);
+    for (std::int64_t i = 0; i < std::min(plan.m, n) && plan.method == Method::lu_nopivot; ++i) A(i, i) += double(n);
+    return A;
+  }
   Random random(7);
   Matrix<double> A(n, n);
   for (std::int64_t j = 0; j < n; ++j)

@@ -30,8 +30,13 @@ found 'which method it is' 'case Method::cholesky:'
 found 'which method it is' 'switch (recipe.method) {'
 found 'which method it is' 'const Method m = symmetric ? Method::cholesky : given;'
 found 'which method it is' 'return Method::lu;'
-found 'for a property that one method has' 'if (record_of(method).has_pivots) f();'
+found 'for a property that one method has' 'if (record_of(recipe.method).has_leaf) f();'
 found 'for a property that one method has' 'return method->is_dominant || f();'
+found 'for a property that one method has' 'const bool symmetric = factors.method().is_symmetric;'
+found 'for a property that one method has' 'if (method_.is_symmetric) f();'
+found 'for a property that one method has' 'return is_lu ? a : b;'
+found 'for a property that one method has' 'if (task.is(lu_task::combine)) f();'
+found 'for a property that one method has' 'if (task.is(lu_nopivot_task::panel)) f();'
 found 'which type it is' 'if constexpr (sizeof(T) == 8) f();'
 found 'which type it is' 'constexpr int side = sizeof(typename X::T) < 8 ? 1 : 2;'
 found 'which type it is' 'constexpr int side = sizeof(T) > 4 ? 1 : 2;'
@@ -39,7 +44,9 @@ found 'which type it is' 'if constexpr (std::is_same_v<T, double>) f();'
 found 'which type it is' 'using W = std::conditional_t<std::is_same_v<F, T>, A, B>;'
 accepted 'if (options.factorization == Method::automatic) f();'
 accepted 'options.factorization = Method::lu;'
-accepted 'if (record_of(method).is_symmetric) f();'
+accepted 'if (facts.is_symmetric) f();'
+accepted 'if (record_of(method).may_grow) f();'
+accepted 'if (task.is(any_task::send)) f();'
 accepted 'const std::size_t bytes = n * sizeof(T);'
 accepted 'if constexpr (std::is_same_v<Space, Cuda>) f();'
 accepted 'static_assert(std::is_same_v<T, double>);'
@@ -50,10 +57,10 @@ rm "$work/src/cli/planted.cpp"
 
 echo 'if (method == Method::lu) f();' >"$work/solvers/lu/planted.cpp"
 holds 'a method may not ask about itself' check
-echo 'if (method_.has_pivots) f();' >>"$work/solvers/driver/triangles.hpp"
+echo 'if (method_.is_symmetric) f();' >>"$work/solvers/driver/solver.hpp"
 check && echo 'one question more than is excepted is no error' && failed=1
-holds 'it is not that question' grep -q '^solvers/driver/triangles.hpp:[0-9]*: asks for a property that one method has' "$work/said"
-sed -i '/has_pivots/d' "$work/solvers/driver/triangles.hpp"
+holds 'it is not that question' grep -q '^solvers/driver/solver.hpp:[0-9]*: asks for a property that one method has' "$work/said"
+sed -i '/method_.is_symmetric/d' "$work/solvers/driver/solver.hpp"
 echo 'return method == Method::lu;' >"$work/python/src/planted.cpp"
 check && echo 'a question of Python is no error' && failed=1
 holds 'it is not that of Python' grep -q '^python/src/planted.cpp:1: asks which method it is' "$work/said"

@@ -11,6 +11,7 @@
 #include "core/tuning.hpp"
 #include "devices.hpp"
 #include "lasolve/names.hpp"
+#include "solvers/method.hpp"
 #include "solvers/watch.hpp"
 #include "systems.hpp"
 
@@ -49,6 +50,19 @@ TEST(Recipes, of_several_cards_look_right_and_leave_nothing_to_the_looks_of_A) {
   for (const Recipe& r : recipes) EXPECT_EQ(r.cards, two.cards);
   o.cards = {2};
   EXPECT_EQ(cards_of(o).count, 1U) << "one is the case of one";
+}
+
+TEST(Recipes, have_a_schedule_that_their_method_has) {
+  for (const auto method : {Method::automatic, Method::lu, Method::cholesky, Method::lu_nopivot})
+    for (const double device_bytes : {0.0, 2e9}) {
+      Options o;
+      o.factorization = method, o.assume_suitable = true, o.check = false;
+      Means card = means();
+      card.device_bytes = device_bytes;
+      const Recipes recipes = resolve(o, {.n = 20000, .from_host = true}, card);
+      EXPECT_EQ(recipes.first().arrives, device_bytes == 0);
+      for (const Recipe& r : recipes) EXPECT_TRUE(is_offered(r.method, r.schedule)) << text_of(r);
+    }
 }
 
 TEST(Recipes, of_several_processes_are_what_an_engine_can) {
@@ -267,6 +281,7 @@ TEST(Recipes, tell_all_that_is_decided) {
         r.device = {Device::cpu, 0};
       },
       [](Recipe& r) { r.cards.count = 2, r.cards.indices[1] = 1; },
+      [](Recipe& r) { r.backend = "other"; },
       [](Recipe& r) { r.executor = Executor::cards; },
       [](Recipe& r) { r.method = Method::lu; },
       [](Recipe& r) { r.pivoting = Pivoting::tournament; },

@@ -7,6 +7,7 @@
 // Source   OpenBLAS
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <semaphore>
 
@@ -50,7 +51,7 @@ class OpenBlas {
   /// Leaves the setting of the calling thread as it was. False: OpenBLAS shuts down with the process, and was not called.
   template <class T, class... Arguments>
   bool call(Gemm<T> gemm, Arguments... arguments) {
-    free_buffers_.acquire();
+    take_buffer();
     const bool open = open_;
     if (open) {
       ++inside;
@@ -90,7 +91,13 @@ class OpenBlas {
 
   /// All are free then, and no call holds a lock of OpenBLAS, but one of this thread which a signal has interrupted.
   void take_buffers() {
-    for (int i = inside; i < mapped_; ++i) free_buffers_.acquire();
+    for (int i = inside; i < mapped_; ++i) take_buffer();
+  }
+  /// acquire() of libstdc++ 12 may sleep on while a buffer is free: it looks at the counter, spins while that is 0, and sleeps as long as it is
+  /// what it was before. Nobody wakes it then, so it is asked again.
+  void take_buffer() {
+    if (free_buffers_.try_acquire()) return;
+    while (!free_buffers_.try_acquire_for(std::chrono::milliseconds(1))) continue;
   }
   void give_buffers_back() { free_buffers_.release(mapped_ - inside); }
 

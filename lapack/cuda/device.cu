@@ -8,6 +8,7 @@
 
 #include "core/cuda/arrival.hpp"
 #include "core/transfer.hpp"
+#include "solvers/apply.hpp"
 #include "solvers/devices/cuda/call.hpp"
 #include "solvers/devices/cuda/extra.cuh"
 #include "solvers/devices/cuda/matrix_facts.cuh"
@@ -20,12 +21,11 @@
 namespace lasolve {
 
 // With their kernels, in solvers/devices/cuda/engine.cu.
-#define LASOLVE_OF_ENGINE(T)                                                                                          \
-  extern template bool perform(Queue<Cuda>&, Queue<Cuda>&, Method, const Task&, const Workpiece<T, Cuda>&);           \
-  extern template void Lu::apply(Queue<Cuda>&, const Gemm<T, Cuda>&, const MatrixView<T, Cuda>&, const Pivots<Cuda>&, \
-                                 MatrixView<const T, Cuda>, MatrixView<T, Cuda>, Op);                                 \
-  extern template void Cholesky::apply(Queue<Cuda>&, const Gemm<T, Cuda>&, const MatrixView<T, Cuda>&,                \
-                                       const Pivots<Cuda>&, MatrixView<const T, Cuda>, MatrixView<T, Cuda>, Op);
+#define LASOLVE_OF_ENGINE(T)                                                                                     \
+  extern template bool perform(Queue<Cuda>&, Queue<Cuda>&, Method, const Task&, const Workpiece<T, Cuda>&);      \
+  extern template void apply_factors(Queue<Cuda>&, const Gemm<T, Cuda>&, const MethodRecord&,                    \
+                                     const MatrixView<T, Cuda>&, const Pivots<Cuda>&, MatrixView<const T, Cuda>, \
+                                     MatrixView<T, Cuda>, Op);
 LASOLVE_ELEMENTS(LASOLVE_OF_ENGINE)
 #undef LASOLVE_OF_ENGINE
 
@@ -153,7 +153,7 @@ class Guest {
     const std::int64_t at_once = rhs_at_once(q_, n_, B_.cols());
     for (std::int64_t j = 0; j < B_.cols(); j += at_once) {
       const MatrixView<T, Cuda> X = B_.view().columns(j, std::min(at_once, B_.cols() - j));
-      M::template apply<T>(q_, gemm_, A_.view(), pivots(), MatrixView<const T, Cuda>(X), X, op);
+      apply_factors<T>(q_, gemm_, M::record, A_.view(), pivots(), MatrixView<const T, Cuda>(X), X, op);
     }
   }
 

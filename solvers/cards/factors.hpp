@@ -49,8 +49,8 @@ class DecompositionOnCards final : public Decomposition<T, Cpu> {
       Part& part = parts_[std::size_t(card)];
       require_memory_of(cards_, card, double(n_) * double(its.columns()) * sizeof(F));
       part.values = Matrix<F, Space>(n_, its.columns());
-      part.notes = Matrix<std::int64_t, Space>(std::max<std::int64_t>(1, method_.has_pivots ? n_ : 0),
-                                               Pivots<Space>::columns + 1);
+      part.notes =
+          Matrix<std::int64_t, Space>(std::max<std::int64_t>(1, method_.interchanges(n_)), Pivots<Space>::columns + 1);
       part.buffers.emplace(ordered_->plan);
       if (lanes_at(q).single() && !gemm(card).prepares()) return;
       lasolve::prepare<F>(q, ordered_->plan, by.pivoting);
@@ -109,7 +109,7 @@ class DecompositionOnCards final : public Decomposition<T, Cpu> {
   }
   Fetched<Ending> ending(Queue<Cpu>&) override {
     std::vector<Ending> all(parts_.size());
-    pivots_.assign(std::size_t(method_.has_pivots ? n_ : 0), 0);
+    pivots_.assign(std::size_t(method_.interchanges(n_)), 0);
     on_all(cards_, [&](int card, Queue<Space>& q) {
       Ending& its = all[std::size_t(card)];
       its.failed_at = on_host<std::int64_t>(q, MatrixView<const std::int64_t, Space>(status(card)))(0, 0);
@@ -210,14 +210,13 @@ class DecompositionOnCards final : public Decomposition<T, Cpu> {
     return notes.view().block(0, notes.cols() - 1, 1, 1);
   }
   Pivots<Space> pivots_of(int card) {
-    const std::int64_t n = method_.has_pivots ? n_ : 0;
-    return Pivots<Space>::in(parts_[std::size_t(card)].notes.view().block(0, 0, n, Pivots<Space>::columns),
-                             status(card));
+    const auto notes = parts_[std::size_t(card)].notes.view();
+    return Pivots<Space>::in(notes.block(0, 0, method_.interchanges(n_), Pivots<Space>::columns), status(card));
   }
 
-  /// With 2^e P A = L U: X ← inv(U) inv(L) P 2^e B, or X ← Pᵀ inv(Lᵀ) inv(Uᵀ) 2^e B.
+  /// With 2^e P A = L U: X ← inv(U) inv(L) P 2^e B, or X ← Pᵀ inv(Lᵀ) inv(Uᵀ) 2^e B. Without interchanges P is I.
   void apply_to_some(MatrixView<const T> B, MatrixView<T> X, Op op) {
-    const bool is_lu = method_.has_pivots, flips = is_lu && op != Op::none;
+    const bool flips = op != Op::none;
     const std::int64_t nrhs = X.cols();
     const auto row = [&](std::int64_t i, bool permuted) { return permuted ? rows_[std::size_t(i)] : i; };
     std::vector<Matrix<F>> own(parts_.size());
@@ -229,16 +228,7 @@ class DecompositionOnCards final : public Decomposition<T, Cpu> {
       solves_.make_room(card, nrhs);
       if (!its.view().empty()) copy<F>(q, std::as_const(its).view(), solves_.own(card, nrhs));
     });
-    if (flips) {
-      sweep({.lower = false, .unit = false, .op = Op::transpose}, nrhs);
-      sweep({.lower = true, .unit = true, .op = Op::transpose}, nrhs);
-    } else if (is_lu) {
-      sweep({.lower = true, .unit = true, .op = Op::none}, nrhs);
-      sweep({.lower = false, .unit = false, .op = Op::none}, nrhs);
-    } else {
-      sweep({.lower = true, .unit = false, .op = Op::none}, nrhs);
-      sweep({.lower = true, .unit = false, .op = Op::transpose}, nrhs);
-    }
+    for (const StoredTriangle& triangle : method_.triangles_of(op)) sweep(triangle, nrhs);
     on_all(cards_, [&](int card, Queue<Space>& q) {
       Matrix<F>& its = own[std::size_t(card)];
       if (!its.view().empty()) copy<F>(q, MatrixView<const F, Space>(solves_.own(card, nrhs)), its.view());
@@ -255,7 +245,7 @@ class DecompositionOnCards final : public Decomposition<T, Cpu> {
     for (const Range own : deal_.columns_of_card(card))
       for (std::int64_t i = own.begin; i < own.end; ++i) f(i, at++);
   }
-  void sweep(const SweepOnCards& by, std::int64_t nrhs) {
+  void sweep(const StoredTriangle& by, std::int64_t nrhs) {
     solves_.sweep(
         by, nrhs, [&](int card) { return parts_[std::size_t(card)].values.view(); },
         [&](int card) -> const Gemm<F, Space>& { return gemm(card); });

@@ -1,7 +1,5 @@
 #include "solvers/cards/lower_cards.hpp"
 
-#include "solvers/method.hpp"
-
 namespace lasolve {
 
 Deal::Deal(const Blocking& by, int cards) : cards_(cards) {
@@ -80,9 +78,11 @@ class Dealing {
         copies_(std::size_t(deal.cards())),
         last_read_(deal.blocks()),
         has_handed_on_(copies_.size()) {
-    for (std::size_t i = 0; i < plan.tasks.size(); ++i)
+    for (std::size_t i = 0; i < plan.tasks.size(); ++i) {
+      has_pivots_ = has_pivots_ || !plan.tasks[i].interchanges.empty();
       for (const Block& b : reads_of(plan.tasks[i]))
         for_each_part(deal, columns_of(b), [&](Range part) { last_read_[deal.block_of(part.begin)] = i; });
+    }
   }
 
   std::vector<Task> tasks() && {
@@ -141,7 +141,7 @@ class Dealing {
       if (!is_there) {
         Task send{
             .type = &any_task::send, .lane = to, .timed = false, .C = {{j, plan_.m}, part}, .U = with, .from = from};
-        if (record_of(plan_.method).has_pivots) send.interchanges = {Resource::pivots, part};
+        if (has_pivots_) send.interchanges = {Resource::pivots, part};
         tasks_.push_back(send);
         copies.push_back(part);
       }
@@ -169,6 +169,7 @@ class Dealing {
   std::vector<std::vector<Range>> copies_;  // of columns of L, by card
   std::vector<std::size_t> last_read_;      // by block column
   std::vector<bool> has_handed_on_;         // by card: what was handed on last
+  bool has_pivots_ = false;
   std::vector<Task> tasks_;
 };
 

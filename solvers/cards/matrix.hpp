@@ -134,6 +134,20 @@ class MatrixOnCards final : public SpreadMatrix<T, Cpu> {
     return largest(parts);
   }
 
+  std::vector<T> diagonal() override {
+    std::vector<T> all(static_cast<std::size_t>(n_));
+    on_all(cards_, [&](int card, Queue<Space>& q) {
+      for_own(deal_, card, [&](Range own, MatrixView<const T, Space> A) {
+        const auto from = A.block(own.begin, 0, own.count(), own.count());
+        Matrix<T> its(1, own.count());
+        copy<T>(q, MatrixView<const T, Space>(from.data(), 1, own.count(), from.ld() + 1), its.view());
+        q.finish();
+        for (std::int64_t j = 0; j < own.count(); ++j) all[std::size_t(own.begin + j)] = its(0, j);
+      });
+    });
+    return all;
+  }
+
   void columns(std::int64_t first, MatrixView<T> to) override {
     cards_.on(0, [&] {
       Matrix<T, Space> some(n_, to.cols());

@@ -13,15 +13,10 @@
 
 #include "solvers/cards/group.hpp"
 #include "solvers/cards/lower_cards.hpp"
+#include "solvers/method.hpp"
 #include "solvers/trsm.hpp"
 
 namespace lasolve {
-
-/// A triangle of the factors, applied with op.
-struct SweepOnCards {
-  bool lower, unit;
-  Op op;
-};
 
 template <class F, class Space>
 class SolvesOnCards {
@@ -54,7 +49,7 @@ class SolvesOnCards {
 
   /// X ← inv(op(T)) X, given to the queues of all cards. `values(card)`: own columns of the factors, side by side; `gemm(card)`: products.
   template <class Values, class Products>
-  void sweep(const SweepOnCards& by, std::int64_t nrhs, const Values& values, const Products& gemm) {
+  void sweep(const StoredTriangle& by, std::int64_t nrhs, const Values& values, const Products& gemm) {
     const bool forward = by.lower == (by.op == Op::none);
     const Run<Values, Products> run{*this, by, forward, nrhs, std::int64_t(deal_.blocks()), values, gemm};
     for (int card = 0; card < cards_.count(); ++card)  // vectors of the last sweep have been read
@@ -77,7 +72,7 @@ class SolvesOnCards {
   template <class Values, class Products>
   struct Run {
     SolvesOnCards& of;
-    const SweepOnCards by;
+    const StoredTriangle by;
     const bool forward;
     const std::int64_t nrhs, turns;
     const Values& values;

@@ -1,5 +1,5 @@
 // Cholesky: A = L Lᵀ of a symmetric positive definite A of which only the lower triangle counts. What its tasks do, panels by halving and
-// symmetric updates, and what its factors are applied by, over primitives of a device: panel_cholesky_leaf, how wide leaves and block
+// symmetric updates, over primitives of a device: panel_cholesky_leaf, how wide leaves and block
 // columns are, and the GEMM backend.
 #pragma once
 
@@ -93,13 +93,6 @@ struct Cholesky {
     if (task.is(cholesky_task::narrow_update))  // [A22; A32] ← [A22; A32] − [L21; L31] L21ᵀ, or of A32 alone
       return narrow_update(q, of.gemm, L, of.at(task.U), C);
     throw std::logic_error("lasolve: a plan has a task that its method has not");
-  }
-
-  template <class T, class Space, class Products, class Stored>
-  static void apply(Queue<Space>& q, const Products& gemm, const Stored& A, const Pivots<Space>&,
-                    MatrixView<const T, Space> B, MatrixView<T, Space> X, Op) {
-    trsm_left(q, gemm, lower(A), B, no_pivots<Space>, X);         // L Y = B
-    trsm_left(q, gemm, after_another(lower(A).transposed()), X);  // Lᵀ X = Y
   }
 };
 

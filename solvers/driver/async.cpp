@@ -40,7 +40,7 @@ std::unique_ptr<AsyncEngine<T>> engine_for(Given<T, Cuda> A, const Options& want
   Options options = on_its_device(*context.state(), wanted);
   if (stored != Op::none) options = mirrored(std::move(options));
   require_decided(options);
-  const Choice choice = choose(options);
+  const Choice choice = choose_for(options);
   require(choice.backend.index() == 1, "the matrix is on a CUDA device, but the backend runs on the CPU");
   const std::int64_t order = A.A.rows();
   auto engine = make_async_engine<T>(std::move(A), *std::get<1>(choice.backend), options, context.state());

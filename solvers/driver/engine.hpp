@@ -85,6 +85,11 @@ bool has_same_name(const GemmBackend<Space>* one, const GemmBackend<Space>& othe
   return one && std::strcmp(one->name, other.name) == 0;
 }
 
+template <class Space>
+const char* name_or_null(const GemmBackend<Space>* backend) {
+  return backend ? backend->name : nullptr;
+}
+
 /// What recipes depend on of a backend on a device.
 template <class Space>
 Means means_of(const GemmBackend<Space>& gemm, const Options& options, const Tuning& tuning, bool fits_a_leaf) {
@@ -93,7 +98,7 @@ Means means_of(const GemmBackend<Space>& gemm, const Options& options, const Tun
       .cards = cards_of(options),
       .tuning = options.tuning ? &*options.tuning : &tuning,
       .backend = gemm.name,
-      .has_coarse = coarse_backend<Space>(options, options.device.index) != nullptr,
+      .coarse = name_or_null(coarse_backend<Space>(options, options.device.index)),
       .is_quick = has_same_name(backend_table<Space>().refined(), gemm),  // or a copy that leaves small products
       .fits_a_leaf = fits_a_leaf,
       .queues = std::is_same_v<Space, Cuda>};
@@ -165,6 +170,8 @@ template <class T>
 std::unique_ptr<Engine<T>> make_engine_on_cards(Columnwise<T> A, const GemmBackend<Cpu>&, const Options&, Facts start);
 template <class T>
 std::unique_ptr<Engine<T>> make_engine_on_cards(Columnwise<T> A, const GemmBackend<Cuda>&, const Options&, Facts start);
+/// The backend and the device of a system, once for each call and before resolve(): as the options say, or on that of a context.
+Choice choose_for(const Options&, const SharedContext& = {});
 /// Of a device's memory, what a system may take: what the options say, else what is free. 0: any that is so small fits.
 double bytes_of_device(const Options&, const Choice&, const Problem&);
 /// Whether it is for one device, and goes out of core there.

@@ -38,10 +38,6 @@ void require_enumerator(Factor which) {
   require(which == Factor::L || which == Factor::U, "a factor is neither L nor U");
 }
 
-Choice choose_for(const Options& options, const SharedContext& context) {
-  return context ? choose(on_its_device(*context, options)) : choose(options);
-}
-
 /// Over the cards that the options name. Without any, out of core on that of the choice, which is said.
 template <class T>
 std::unique_ptr<Engine<T>> make_engine_on_cards(Columnwise<T>&& A, Options options, const Choice& choice, Op op) {
@@ -123,7 +119,7 @@ std::unique_ptr<Engine<T>> engine_on_device(Given<T, Cuda> A, Options options, C
   if (op != Op::none) options = mirrored(std::move(options));
   if (context) options = on_its_device(*context, std::move(options));
   if (options.device.kind == Device::automatic) options.device = device_of<T>(A.A);
-  const Choice choice = choose(options);
+  const Choice choice = choose_for(options);
   require(choice.backend.index() == 1, "the matrix is on a CUDA device, but the backend runs on the CPU");
   const Extent borrowed = A.memory || A.may_end ? Extent() : Extent(A.A);
   const std::int64_t n = A.A.rows();
@@ -230,7 +226,7 @@ Report solve_once(const Borrowed<const T>& A, const Borrowed<const T>& B, const 
     return combined(engine->report(), std::move(report));
   }
   require_matrix(A, options);
-  const Choice choice = choose(options);
+  const Choice choice = choose_for(options);
   return on_columns(B, X, rhs, [&](MatrixView<const T> b, MatrixView<T> x) {
     Report report;
     if (const auto* const on_cpu = std::get_if<const GemmBackend<Cpu>*>(&choice.backend))
@@ -245,6 +241,10 @@ Report solve_once(const Borrowed<const T>& A, const Borrowed<const T>& B, const 
 }
 
 }  // namespace
+
+Choice choose_for(const Options& options, const SharedContext& context) {
+  return context ? choose(on_its_device(*context, options)) : choose(options);
+}
 
 double bytes_of_device(const Options& options, const Choice& choice, const Problem& problem) {
   constexpr double not_asked_for = 1 << 30, workspace = 1 << 30;
@@ -276,7 +276,7 @@ template <class T>
 Factorization<T> FactorizationOf<T>::columns(Columnwise<T> A, const Options& options) {
   require_enumerators(options);
   const std::int64_t n = A.n;
-  return Factorization<T>(of_matrix(n, make_engine_on_cards<T>(std::move(A), options, choose(options), Op::none)));
+  return Factorization<T>(of_matrix(n, make_engine_on_cards<T>(std::move(A), options, choose_for(options), Op::none)));
 }
 template struct FactorizationOf<double>;
 template struct FactorizationOf<float>;

@@ -70,8 +70,9 @@ class TrianglesOf final : public Triangles<T> {
     require_factored();
     std::vector<std::int64_t> exchanged(std::size_t(factors_->values().rows()));
     std::iota(exchanged.begin(), exchanged.end(), 0);
-    if (!factors_->method().has_pivots || exchanged.empty()) return exchanged;
-    const Matrix<std::int64_t> p = fetched(MatrixView<const std::int64_t, Space>(factors_->pivots().p));
+    const MatrixView<const std::int64_t, Space> there = factors_->pivots().p;
+    if (there.empty()) return exchanged;
+    const Matrix<std::int64_t> p = fetched(there);
     std::copy_n(p.data(), exchanged.size(), exchanged.data());
     return exchanged;
   }
@@ -162,11 +163,7 @@ class TrianglesOf final : public Triangles<T> {
         "not those of A");
   }
   Triangle<T, Space> of(Factor which) const {
-    const auto A = factors_->values();
-    if (!factors_->method().is_symmetric)
-      return which == Factor::L ? Triangle<T, Space>{A, true, true} : Triangle<T, Space>{A, false, false};
-    const Triangle<T, Space> L{A, true, false};
-    return which == Factor::L ? L : L.transposed();
+    return triangle_of(factors_->values(), which == Factor::L ? factors_->method().L : factors_->method().U);
   }
   /// A ← its triangle alone, in the order of its memory.
   static void keep_triangle(MatrixView<T> A, const Triangle<T, Space>& its) {

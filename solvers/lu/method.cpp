@@ -14,6 +14,8 @@ constexpr MethodSchedule schedules_of_lu[] = {{Schedule::right_looking, lu_right
                                               {Schedule::recursive, lu_by_halves},
                                               {Schedule::crout, lu_crout}};
 
+constexpr Pivoting pivotings_of_lu[] = {Pivoting::partial, Pivoting::tournament};
+
 /// Where A arrives, work begins with narrow panels. With look-ahead, steps are short where panels are the bottleneck. The bulk has nothing
 /// to do until the first panel is factored, so in a large matrix that is narrower, but in fp32, where products with a smaller k are
 /// slower. Where panels are hidden, wide ones give the updates a large k, and each is one step, because its inner products have a larger k
@@ -47,11 +49,14 @@ const MethodRecord Lu::record = {
     .schedules = schedules_of_lu,
     .is_symmetric = false,
     .is_dominant = false,
-    .has_pivots = true,
+    .requirement = nullptr,
+    .example = "uniform",
+    .pivotings = pivotings_of_lu,
+    .L = {.lower = true, .unit = true},
+    .U = {.lower = false, .unit = false},
     .may_grow = true,
     .failure = Outcome::singular,
-    .op_of_U = Op::none,
-    .in_small_kernel = true,
+    .has_leaf = true,
     .flops = lu_flops,
     .panel_flops = lu_panel_flops,
     .power_of_pivots = 1,

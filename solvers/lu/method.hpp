@@ -1,4 +1,4 @@
-// LU: P A = L U with row interchanges. What its tasks do, and what its factors are applied by, over primitives of a device.
+// LU: P A = L U with row interchanges. What its tasks do, over primitives of a device.
 #pragma once
 
 #include "solvers/lu/tasks.hpp"
@@ -24,19 +24,6 @@ struct Lu {
     if (task.is(lu_task::update))                                                             // A22 ← A22 − L21 U12
       return of.gemm(q, T(-1), of.at(task.L), of.at(task.U), T(1), C);
     perform_lowered(q, task, of);
-  }
-
-  template <class T, class Space, class Products, class Stored>
-  static void apply(Queue<Space>& q, const Products& gemm, const Stored& A, const Pivots<Space>& P,
-                    MatrixView<const T, Space> B, MatrixView<T, Space> X, Op op) {
-    if (op == Op::none) {
-      trsm_left(q, gemm, lower_unit(A), B, &P, X);     // L Y = P B
-      trsm_left(q, gemm, after_another(upper(A)), X);  // U X = Y
-    } else {
-      trsm_left(q, gemm, upper(A).transposed(op), B, no_pivots<Space>, X);  // Uᵀ Z = B, or of the adjoints
-      trsm_left(q, gemm, after_another(lower_unit(A).transposed(op)), X);   // Lᵀ Y = Z
-      permute_rows<T>(q, X, X, P, true);                                    // X = Pᵀ Y
-    }
   }
 };
 

@@ -7,47 +7,92 @@ namespace lasolve {
 
 namespace {
 
+/// Steps of the factorization, as tasks.
+class StepsWithoutPivots {
+ public:
+  explicit StepsWithoutPivots(const Blocking& by) : by_(by) {}
+
+  void arrive(Lane lane, Range columns) {
+    if (by_.arrives && !columns.empty())
+      tasks_.push_back({.type = &any_task::arrive, .lane = lane, .C = {{0, by_.rows()}, columns}});
+  }
+  void stop_if_failed(Lane lane) { tasks_.push_back({.type = &any_task::stop_if_failed, .lane = lane}); }
+  void panel(Lane lane, Range p) {
+    if (p.empty()) return;
+    tasks_.push_back({.type = &lu_nopivot_task::panel,
+                      .lane = lane,
+                      .phase = Phase::panel,
+                      .flops = lu_panel_flops(double(by_.rows() - p.begin), double(p.count())),
+                      .C = {{p.begin, by_.rows()}, p}});
+  }
+  /// Of columns c, with the columns p of L.
+  void eliminate(Lane lane, Range p, Range c) {
+    if (p.empty() || c.empty()) return;
+    const double k = double(p.count()), columns = double(c.count());
+    tasks_.push_back({.type = &lu_nopivot_task::solve,
+                      .lane = lane,
+                      .phase = Phase::trsm,
+                      .flops = k * k * columns,
+                      .C = {p, c},
+                      .L = {p, p}});
+    const Range below{p.end, by_.rows()};
+    if (below.empty()) return;
+    tasks_.push_back({.type = &lu_nopivot_task::update,
+                      .lane = lane,
+                      .phase = Phase::gemm,
+                      .flops = 2 * double(below.count()) * k * columns,
+                      .C = {below, c},
+                      .L = {below, p},
+                      .U = {p, c}});
+  }
+  std::vector<Task> tasks() && { return std::move(tasks_); }
+
+ private:
+  const Blocking& by_;
+  std::vector<Task> tasks_;
+};
+
 /// Each panel updates all that is behind it, the next one first, which is then factored while the rest is updated.
 std::vector<Task> right_looking_without_pivots(const Blocking& by) {
-  namespace task = lu_nopivot_task;
-  std::vector<Task> tasks;
+  StepsWithoutPivots a(by);
   const Lane chain = by.lanes.chain, bulk = by.lanes.bulk;
-  const std::int64_t m = by.rows(), n = by.n;
-  const auto panel = [&](Range p) {
-    tasks.push_back({.type = &task::panel,
-                     .lane = chain,
-                     .phase = Phase::panel,
-                     .flops = lu_panel_flops(double(m - p.begin), double(p.count())),
-                     .C = {{p.begin, m}, p}});
-  };
-  const auto eliminate = [&](Lane lane, Range p, Range c) {
-    if (c.empty()) return;
-    const double k = double(p.count()), columns = double(c.count());
-    tasks.push_back(
-        {.type = &task::solve, .lane = lane, .phase = Phase::trsm, .flops = k * k * columns, .C = {p, c}, .L = {p, p}});
-    if (p.end == m) return;
-    tasks.push_back({.type = &task::update,
-                     .lane = lane,
-                     .phase = Phase::gemm,
-                     .flops = 2 * double(m - p.end) * k * columns,
-                     .C = {{p.end, m}, c},
-                     .L = {{p.end, m}, p},
-                     .U = {p, c}});
-  };
-  if (by.arrives && n > 0) tasks.push_back({.type = &any_task::arrive, .lane = bulk, .C = {{0, m}, {0, n}}});
+  a.arrive(bulk, {0, by.n});
   Range p = by.panel_at(0);
-  if (!p.empty()) panel(p);
+  a.panel(chain, p);
   for (Range next; !p.empty(); p = next) {
     next = by.panel_at(p.end);
-    tasks.push_back({.type = &any_task::stop_if_failed, .lane = chain});
-    eliminate(chain, p, next);
-    if (!next.empty()) panel(next);
-    eliminate(bulk, p, {next.end, n});
+    a.stop_if_failed(chain);
+    a.eliminate(chain, p, next);
+    a.panel(chain, next);
+    a.eliminate(bulk, p, {next.end, by.n});
   }
-  return tasks;
+  return std::move(a).tasks();
 }
 
-constexpr MethodSchedule schedules_without_pivots[] = {{Schedule::right_looking, right_looking_without_pivots}};
+/// A block column is updated with all before it when its turn has come, and so may arrive late. While one is factored, the next is brought
+/// up to date with all before that one.
+std::vector<Task> left_looking_without_pivots(const Blocking& by) {
+  StepsWithoutPivots a(by);
+  const Lane chain = by.lanes.chain, bulk = by.lanes.bulk;
+  Range p = by.panel_at(0);
+  a.arrive(bulk, p);
+  a.panel(chain, p);
+  for (Range next; !p.empty(); p = next) {
+    next = by.panel_at(p.end);
+    a.arrive(bulk, next);
+    a.eliminate(bulk, {0, p.begin}, next);
+    a.stop_if_failed(chain);
+    a.eliminate(chain, p, next);
+    a.panel(chain, next);
+  }
+  const Range behind{by.columns(), by.n};  // of a wide matrix
+  a.arrive(bulk, behind);
+  a.eliminate(bulk, by.all(), behind);
+  return std::move(a).tasks();
+}
+
+constexpr MethodSchedule schedules_without_pivots[] = {{Schedule::right_looking, right_looking_without_pivots},
+                                                       {Schedule::left_looking, left_looking_without_pivots}};
 
 }  // namespace
 
@@ -57,11 +102,14 @@ const MethodRecord LuNopivot::record = {
     .schedules = schedules_without_pivots,
     .is_symmetric = false,
     .is_dominant = true,
-    .has_pivots = false,
+    .requirement = "diagonally dominant",
+    .example = "diagdom",
+    .pivotings = no_pivoting,
+    .L = {.lower = true, .unit = true},
+    .U = {.lower = false, .unit = false},
     .may_grow = true,
     .failure = Outcome::singular,
-    .op_of_U = Op::none,
-    .in_small_kernel = false,
+    .has_leaf = false,
     .flops = lu_flops,
     .panel_flops = lu_panel_flops,
     .power_of_pivots = 1,

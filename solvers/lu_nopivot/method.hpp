@@ -1,5 +1,5 @@
 // LU without interchanges: A = L U, which exists and is stable where A is diagonally dominant, by rows or by columns. What its tasks do,
-// and what its factors are applied by, over triangular solves, the GEMM backend, and one primitive: factor_without_pivots of a small block.
+// over triangular solves, the GEMM backend, and one primitive: factor_without_pivots of a small block.
 // Source: Golub & Van Loan, "Matrix Computations", section 3.2; Higham, "Accuracy and Stability of Numerical Algorithms", section 9.5.
 #pragma once
 
@@ -51,15 +51,6 @@ struct LuNopivot {
     if (task.is(lu_nopivot_task::update))  // A22 ← A22 − L21 U12
       return of.gemm(q, T(-1), of.at(task.L), of.at(task.U), T(1), C);
     throw std::logic_error("lasolve: a plan has a task that its method has not");
-  }
-
-  template <class T, class Space, class Products, class Stored>
-  static void apply(Queue<Space>& q, const Products& gemm, const Stored& A, const Pivots<Space>&,
-                    MatrixView<const T, Space> B, MatrixView<T, Space> X, Op op) {
-    const auto first = op == Op::none ? lower_unit(A) : upper(A).transposed(op);
-    const auto second = op == Op::none ? upper(A) : lower_unit(A).transposed(op);
-    trsm_left(q, gemm, first, B, no_pivots<Space>, X);
-    trsm_left(q, gemm, after_another(second), X);
   }
 
  private:

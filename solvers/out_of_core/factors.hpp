@@ -57,7 +57,7 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
       lasolve::prepare<F>(q(), blocks_[0].ordered->plan, by.pivoting);
       if (gemm_.prepares()) {
         prepare_products(q(), gemm_, blocks_[0].ordered->plan);
-        gemm_.prepare(q(), Op::none, method_.op_of_U, n_, widest, at_once_);
+        gemm_.prepare(q(), Op::none, method_.U.op, n_, widest, at_once_);
       }
       q().finish();
     });
@@ -144,7 +144,7 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
     return notes.view().block(0, notes.cols() - 1, 1, 1);
   }
   Pivots<Space> pivots_of(std::size_t b) {
-    const std::int64_t rows = method_.has_pivots ? rows_below(b) : 0;
+    const std::int64_t rows = method_.interchanges(rows_below(b));
     return Pivots<Space>::in(blocks_[b].notes.view().block(0, 0, rows, Pivots<Space>::columns), status(b));
   }
   std::size_t bytes_there() const {
@@ -154,10 +154,11 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
     return all;
   }
 
-  /// That of a tall matrix; of a symmetric method, of the block on the diagonal.
+  /// That of a tall matrix; where both factors are in one triangle, of the block on the diagonal.
   void plan_for(std::size_t b, const Recipe& by) {
     Block& its = blocks_[b];
-    const std::int64_t columns = host_.columns(b).count(), rows = method_.has_pivots ? rows_below(b) : columns;
+    const std::int64_t columns = host_.columns(b).count(),
+                       rows = method_.is_in_lower_triangle() ? columns : rows_below(b);
     its.pivoting = by.pivoting;
     Capabilities can = capabilities_of<F>(q(), rows, by);
     can.rows_of_L_at_the_end = false, can.far_columns = 0;
@@ -165,7 +166,7 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
     its.ordered = ordered_plan(by.method, Schedule::right_looking, blocking, can);
     its.interchanges.clear();
     for (const Task& task : its.ordered->plan.tasks)
-      if (task.is(lu_task::combine)) its.interchanges.push_back(task.interchanges.rows());
+      if (task.C.of == Resource::permutations) its.interchanges.push_back(task.interchanges.rows());
     its.notes = Matrix<std::int64_t, Space>(rows, Pivots<Space>::columns + 1);
   }
 
@@ -202,7 +203,7 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
     execute(*its.ordered, q(),
             Workpiece<F, Space>{gemm_, C.block(own.begin, 0, rows, own.count()), pivots_of(b), nothing_arrives,
                                 *its.buffers, its.pivoting});
-    if (const Range below{own.begin + rows, n_}; !below.empty()) {  // of a symmetric method: L21 = A21 inv(L11ᵀ)
+    if (const Range below{own.begin + rows, n_}; !below.empty()) {  // L21 = A21 inv(U11), U11 = L11ᵀ
       const auto L11 = lower(C.block(own.begin, 0, own.count(), own.count()));
       q().phase(Phase::trsm, double(own.count()) * double(own.count()) * double(below.count()));
       trsm_right(q(), gemm_, L11.transposed(), C.block(below.begin, 0, below.count(), own.count()));
@@ -217,7 +218,7 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
   void update(std::size_t b, MatrixView<F, Space> C) {
     const std::int64_t first = host_.columns(b).begin;
     std::vector<Slice> slices;
-    const auto rows_of = [&](Range c) { return Range{method_.has_pivots ? c.begin : first, n_}; };
+    const auto rows_of = [&](Range c) { return Range{method_.is_in_lower_triangle() ? first : c.begin, n_}; };
     for (std::size_t k = 0; k + 1 < b; ++k) add_slices(slices, k, host_.columns(k), at_once_, rows_of);
     stream_->run(
         q(), slices, [&](const Slice& s) { return host_.at(s); },
@@ -231,9 +232,9 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
   }
   /// C ← P_K C.
   void interchange(std::size_t k, MatrixView<F, Space> C) {
-    if (!method_.has_pivots) return;
     const std::int64_t first = host_.columns(k).begin;
     const Pivots<Space> all = pivots_of(k);
+    if (all.count() == 0) return;
     const auto rows_from = [&](std::int64_t i) { return C.block(first + i, 0, n_ - first - i, C.cols()); };
     q().phase(Phase::swap);
     if (blocks_[k].interchanges.empty())
@@ -245,7 +246,7 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
   void eliminate(std::size_t b, const Slice& s, MatrixView<F, Space> L, MatrixView<F, Space> C) {
     const std::int64_t w = s.columns.count(), below = s.rows.count() - w;
     const auto at = [&](Range rows) { return C.block(rows.begin, 0, rows.count(), C.cols()); };
-    if (!method_.has_pivots) {  // C ← C − L L_Jᵀ
+    if (method_.is_in_lower_triangle()) {  // C ← C − L L_Jᵀ
       q().phase(Phase::gemm, 2.0 * double(s.rows.count()) * double(w) * double(C.cols()));
       gemm_(q(), F(-1), L, transposed(L.block(0, 0, host_.columns(b).count(), w)), F(1), at(s.rows));
       return;
@@ -283,14 +284,7 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
       if (x_.cols() < v.cols()) x_ = {}, x_ = Matrix<F, Space>(n_, v.cols());
       const MatrixView<F, Space> x = x_.view().columns(0, v.cols());
       copy<F>(q(), std::as_const(v).view(), x);
-      const bool is_lu = method_.has_pivots;
-      if (is_lu && op != Op::none) {
-        sweep({.lower = false, .unit = false, .op = Op::transpose}, x);
-        sweep({.lower = true, .unit = true, .op = Op::transpose}, x);
-      } else {
-        sweep({.lower = true, .unit = is_lu, .op = Op::none}, x);
-        sweep({.lower = !is_lu, .unit = false, .op = is_lu ? Op::none : Op::transpose}, x);
-      }
+      for (const StoredTriangle& triangle : method_.triangles_of(op)) sweep(triangle, x);
       copy<F>(q(), MatrixView<const F, Space>(x), v.view());
       q().finish();
       PhaseTimes unused;
@@ -300,12 +294,8 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
       for (std::int64_t i = 0; i < n_; ++i) X(i, j) = T(v(i, j));
   }
 
-  struct Sweep {
-    bool lower, unit;
-    Op op;
-  };
-  /// X ← inv(op(T)) X for a triangle T of the factors; of an L with pivots together with its interchanges.
-  void sweep(const Sweep& by, MatrixView<F, Space> x) {
+  /// X ← inv(op(T)) X for a triangle T of the factors; of L together with its interchanges.
+  void sweep(const StoredTriangle& by, MatrixView<F, Space> x) {
     std::vector<Slice> slices;
     for (std::size_t b = 0; b < blocks_.size(); ++b)
       add_slices(slices, b, host_.columns(b), at_once_, [&](Range c) {
@@ -314,9 +304,10 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
     if (by.lower != (by.op == Op::none)) std::reverse(slices.begin(), slices.end());
     const auto interchange = [&](const Slice& s) {
       const std::int64_t first = host_.columns(s.block).begin;
-      if (!by.lower || !method_.has_pivots || s.columns.begin != first) return;
+      const Pivots<Space> all = pivots_of(s.block);
+      if (!by.lower || all.count() == 0 || s.columns.begin != first) return;
       const auto its = x.block(first, 0, n_ - first, x.cols());
-      const Pivots<Space> pivots = pivots_of(s.block).block(0, rows_that_move(s.block));
+      const Pivots<Space> pivots = all.block(0, rows_that_move(s.block));
       permute_rows<F>(q(), MatrixView<const F, Space>(its), its, pivots, by.op != Op::none);
     };
     const auto of = [&](Range rows) { return x.block(rows.begin, 0, rows.count(), x.cols()); };

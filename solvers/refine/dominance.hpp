@@ -6,18 +6,28 @@
 
 namespace lasolve {
 
+template <class T, class Space>
+std::vector<T> diagonal_of(Queue<Space>& q, const KnownMatrix<T, Space>& A) {
+  if (A.spread()) return A.spread()->diagonal();
+  const MatrixView<const T, Space> view = A.view();
+  const Matrix<T> here = on_host<T>(q, MatrixView<const T, Space>(view.data(), 1, A.order(), view.ld() + 1));
+  std::vector<T> diagonal(static_cast<std::size_t>(A.order()));
+  for (std::int64_t i = 0; i < A.order(); ++i) diagonal[std::size_t(i)] = here(0, i);
+  return diagonal;
+}
+
 /// Whether |aᵢᵢ| ≥ Σⱼ≠ᵢ|aᵢⱼ| for all rows, or |aⱼⱼ| ≥ Σᵢ≠ⱼ|aᵢⱼ| for all columns, but for the roundoff of the sums. False where there is NaN. One of them
 /// is enough: elements then grow at most twofold (Higham, "Accuracy and Stability of Numerical Algorithms", theorem 13.8).
 template <class T, class Space>
 bool is_diagonally_dominant(Queue<Space>& q, KnownMatrix<T, Space>& A) {
   const std::int64_t n = A.order();
   if (n == 0) return true;
-  const MatrixView<const T, Space> view = A.view();
-  const Matrix<T> diagonal = on_host<T>(q, MatrixView<const T, Space>(view.data(), 1, n, view.ld() + 1));
+  const std::vector<T> diagonal = diagonal_of(q, A);
   const auto dominates = [&](const std::vector<long double>& sums) {
     const long double least = 1 - 2 * double(n) * unit_roundoff_of(Precision::fp64);  // which sums are in
     for (std::int64_t i = 0; i < n; ++i)
-      if (!(2 * static_cast<long double>(magnitude(diagonal(0, i))) >= sums[std::size_t(i)] * least)) return false;
+      if (!(2 * static_cast<long double>(magnitude(diagonal[std::size_t(i)])) >= sums[std::size_t(i)] * least))
+        return false;
     return true;
   };
   q.phase(Phase::check);

@@ -43,13 +43,12 @@ double distance_from_ones(MatrixView<const double> X, bench::Signs s) {
 
 }  // namespace
 
-static bool is_for_symmetric(Method asked) { return asked != Method::automatic && record_of(asked).is_symmetric; }
-
 Problem::Problem(const Request& request, bool stops_where_singular)
     : name_(request.matrix), op_(request.op), triangle_(request.options.triangle), in_place_(request.in_place) {
+  const Method asked = request.options.factorization;
   // With one triangle, or as Cholesky's method, an empty column is no pivot of zero, but an order that is not positive.
-  stops_where_singular = stops_where_singular && triangle_ == Uplo::both &&
-                         !is_for_symmetric(request.options.factorization) && !request.options.allow_nonfinite;
+  stops_where_singular = stops_where_singular && triangle_ == Uplo::both && !request.options.allow_nonfinite &&
+                         (asked == Method::automatic || record_of(asked).failure == Outcome::singular);
   auto read = [&](const std::string& path, int bytes_an_element, bool allow_nonfinite, const char* likely_array) {
     const Stopwatch reading_time;
     Progress progress("reading " + (path == "-" ? "standard input" : path), request.quiet);

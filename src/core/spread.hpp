@@ -22,6 +22,7 @@ class SpreadMatrix {
   /// The sum of the magnitudes in each row of op(A), times `scale`, or with a weight for each column where there are some.
   virtual std::vector<double> row_sums(Op, double scale, const std::vector<double>& weights) = 0;
   virtual double largest_element() = 0;
+  virtual std::vector<T> diagonal() = 0;
   /// Columns first, first + 1, … for who looks at the elements themselves.
   virtual void columns(std::int64_t first, MatrixView<T, Space> to) = 0;
 };

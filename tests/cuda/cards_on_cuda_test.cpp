@@ -25,7 +25,7 @@ struct CardsOnCuda : testing::TestWithParam<std::vector<int>> {
 INSTANTIATE_TEST_SUITE_P(Twice, CardsOnCuda, testing::Values(std::vector<int>{0, 0}, std::vector<int>{0, 0, 0}));
 INSTANTIATE_TEST_SUITE_P(Two, CardsOnCuda, testing::Values(std::vector<int>{0, 1}, std::vector<int>{1, 0}));
 
-constexpr Method methods[] = {Method::lu, Method::cholesky};
+constexpr Method methods[] = {Method::lu, Method::cholesky, Method::lu_nopivot};
 
 /// Judged by the report: a reference on the host would take minutes.
 template <class T>

@@ -22,7 +22,7 @@ Options with_room_on_card(std::int64_t columns, std::int64_t n, int bytes, Metho
   return o;
 }
 
-constexpr Method methods_out_of_core[] = {Method::lu, Method::cholesky};
+constexpr Method methods_out_of_core[] = {Method::lu, Method::cholesky, Method::lu_nopivot};
 
 /// Judged by the report: a reference on the host would take minutes.
 template <class T>

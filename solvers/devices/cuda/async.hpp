@@ -69,7 +69,7 @@ class CudaAsync final : public AsyncEngine<T> {
 
   const std::int64_t* failed_at() const override { return factors_.failed_at(); }
   void pivots(std::int64_t* to) override {
-    require(factors_.method().has_pivots || this->order == 0, "the method interchanges no rows");
+    require(factors_.pivots().count() == this->order, "the method interchanges no rows");
     const SharedContext its = where_captured(its_);
     const Call call(*its, tuning_);
     wait_for_caller(*its, nullptr);

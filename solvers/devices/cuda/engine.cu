@@ -31,12 +31,10 @@ namespace lasolve {
 static_assert(HasPrimitives<double, Cuda> && HasPrimitives<float, Cuda>);
 
 // For cards.cu, and the drop-in for LAPACK.
-#define LASOLVE_INSTANTIATE(T)                                                                                       \
-  template bool perform(Queue<Cuda>&, Queue<Cuda>&, Method, const Task&, const Workpiece<T, Cuda>&);                 \
-  template void Lu::apply(Queue<Cuda>&, const Gemm<T, Cuda>&, const MatrixView<T, Cuda>&, const Pivots<Cuda>&,       \
-                          MatrixView<const T, Cuda>, MatrixView<T, Cuda>, Op);                                       \
-  template void Cholesky::apply(Queue<Cuda>&, const Gemm<T, Cuda>&, const MatrixView<T, Cuda>&, const Pivots<Cuda>&, \
-                                MatrixView<const T, Cuda>, MatrixView<T, Cuda>, Op);
+#define LASOLVE_INSTANTIATE(T)                                                                                     \
+  template bool perform(Queue<Cuda>&, Queue<Cuda>&, Method, const Task&, const Workpiece<T, Cuda>&);               \
+  template void apply_factors(Queue<Cuda>&, const Gemm<T, Cuda>&, const MethodRecord&, const MatrixView<T, Cuda>&, \
+                              const Pivots<Cuda>&, MatrixView<const T, Cuda>, MatrixView<T, Cuda>, Op);
 LASOLVE_ELEMENTS(LASOLVE_INSTANTIATE)
 #undef LASOLVE_INSTANTIATE
 
@@ -346,7 +344,7 @@ std::unique_ptr<AsyncEngine<T>> make_async_engine(Given<T, Cuda> A, const GemmBa
   const Tuning tuning = tuned(*its, options);
   // What is refused is so before the queue is captured, too: then a capture could not end any more.
   const Recipe by = require_decided<T>(resolve(options, problem_of(A), means_of(gemm, options, tuning, false)).first());
-  require(!A.factored || *A.factored || !record_of(by.method).has_pivots || A.A.rows() == 0,
+  require(!A.factored || *A.factored || record_of(by.method).interchanges(A.A.rows()) == 0,
           "factors of LU come with the interchanges of their rows, and there are none");
   wait_for_caller(*its, nullptr);
   return std::make_unique<CudaAsync<T>>(its, tuning, by, std::move(A), gemm, options.triangle);

@@ -64,7 +64,6 @@ bool SmallSystemOnCuda<T>::fits(const Queue<Cuda>& q, std::int64_t n, const Opti
   const Method method = options.factorization;
   const bool by_name = method != Method::automatic, is_symmetric = by_name && record_of(method).is_symmetric;
   const Tuning& t = q.tuning();
-  if (by_name && !record_of(method).in_small_kernel) return false;
   if (n == 0 || n > t.small_system_order) return false;
   if (options.triangle != Uplo::both && !is_symmetric) return false;
   if (is_symmetric && n > t.small_cholesky_order && !goes_by_leaf<T>(q, method, n)) return false;

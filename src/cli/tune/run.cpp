@@ -144,8 +144,7 @@ class Solver {
  private:
   Request system() const {
     Request r;
-    const MethodRecord& method = record_of(key_.method);  // spd is diagonally dominant, too
-    r.matrix = fmt::format("{}:n={}", method.is_symmetric || method.is_dominant ? "spd" : "uniform", key_.n);
+    r.matrix = fmt::format("{}:n={}", record_of(key_.method).example, key_.n);
     r.options = request_.options;
     r.options.factorization = key_.method, r.options.precision = key_.precision;
     return r;
