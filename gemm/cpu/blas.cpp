@@ -93,8 +93,7 @@ class OpenBlas {
   void take_buffers() {
     for (int i = inside; i < mapped_; ++i) take_buffer();
   }
-  /// acquire() of libstdc++ 12 may sleep on while a buffer is free: it looks at the counter, spins while that is 0, and sleeps as long as it is
-  /// what it was before. Nobody wakes it then, so it is asked again.
+  /// acquire() of libstdc++ may sleep on while a buffer is free, and nobody wakes it (GCC bug 104928): it is asked again.
   void take_buffer() {
     if (free_buffers_.try_acquire()) return;
     while (!free_buffers_.try_acquire_for(std::chrono::milliseconds(1))) continue;
