@@ -2,10 +2,9 @@
 #pragma once
 
 #include <condition_variable>
-#include <exception>
+#include <functional>
 #include <mutex>
 #include <span>
-#include <thread>
 #include <vector>
 
 #include "solvers/execute.hpp"
@@ -14,24 +13,7 @@ namespace lasolve {
 
 /// f(card) by a thread for each, of which the calling one is the first. Rethrows what the first that failed has thrown, when no thread runs
 /// any more.
-template <class F>
-void on_each_card(int cards, F f) {
-  std::vector<std::exception_ptr> failures(std::size_t(cards), nullptr);
-  const auto work = [&](int card) {
-    try {
-      f(card);
-    } catch (...) {
-      failures[std::size_t(card)] = std::current_exception();
-    }
-  };
-  {
-    std::vector<std::jthread> others;
-    for (int card = 1; card < cards; ++card) others.emplace_back(work, card);
-    work(0);
-  }
-  for (const std::exception_ptr& failure : failures)
-    if (failure) std::rethrow_exception(failure);
-}
+void on_each_card(int cards, const std::function<void(int)>& f);
 
 /// What the threads of cards have given to their queues, for which others wait before they wait for it on their own.
 class GivenByCards {

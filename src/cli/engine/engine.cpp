@@ -69,11 +69,11 @@ int solve_on(engines::Engine& engine, Request request) {
   const Stopwatch reading;
   std::unique_ptr<const engines::PartOfA> A;
   collective.run([&] { A = std::make_unique<engines::PartOfA>(part_of_A(engine, collective, request, facts.notes)); });
-  const RightHandSides sides = right_hand_sides(engine, collective, request, A->layout(), facts.notes);
+  const RightHandSides rhs = right_hand_sides(engine, collective, request, A->layout(), facts.notes);
   facts.times.phases.seconds_of(Phase::read) = reading.seconds();
 
-  engines::Distributed<double> X(engines::layout_of(ranks, A->n(), sides.count, A->layout().rows.block));
-  const engines::System system{engine, *A, request.op, sides.B ? &*sides.B : nullptr, request.options};
+  engines::Distributed<double> X(engines::layout_of(ranks, A->n(), rhs.count, A->layout().rows.block));
+  const engines::System system{engine, *A, request.op, rhs.B ? &*rhs.B : nullptr, request.options};
   Measured measured;
   const RecipeWatch recipes({measured.decided.emplace()});
   const Report& report = measured.report = engines::solve(system, X, std::move(facts));
@@ -85,13 +85,13 @@ int solve_on(engines::Engine& engine, Request request) {
   Solutions solutions;
   const bool is_first = ranks.rank == 0;
   if (code == 0 && !(request.rhs.empty() && request.output.empty())) {
-    collective.run_on_first([&] { solutions.X = Matrix<double>(A->n(), sides.count); });
-    engines::for_strips(A->n(), sides.count, [&](std::int64_t first, std::int64_t count) {
+    collective.run_on_first([&] { solutions.X = Matrix<double>(A->n(), rhs.count); });
+    engines::for_strips(A->n(), rhs.count, [&](std::int64_t first, std::int64_t count) {
       const Matrix<double> strip = engines::gathered(engine, X, first, count);
       if (is_first) copy_on_host<double>(strip, solutions.X.view().columns(first, count));
     });
   }
-  collective.run_on_first([&] { say_and_write(request, {measured}, solutions, sides.is_vector, code); });
+  collective.run_on_first([&] { say_and_write(request, {measured}, solutions, rhs.is_vector, code); });
   return code;
 }
 

@@ -134,8 +134,8 @@ engines::PartOfA part_of_A(engines::Engine& engine, const Collective& collective
 
 RightHandSides right_hand_sides(engines::Engine& engine, const Collective& collective, const Request& request,
                                 const BlockCyclic& A, std::vector<std::string>& notes) {
-  RightHandSides sides;
-  if (request.rhs.empty()) return sides;
+  RightHandSides rhs;
+  if (request.rhs.empty()) return rhs;
   Matrix<double> whole;
   collective.run_on_first([&] {
     require_no_generator(request.rhs);
@@ -144,20 +144,20 @@ RightHandSides right_hand_sides(engines::Engine& engine, const Collective& colle
                                                         .decimal_comma = request.decimal_comma,
                                                         .likely_array = "b"});
     notes.insert(notes.end(), file.notes.begin(), file.notes.end());
-    sides.is_vector = file.is_vector;
+    rhs.is_vector = file.is_vector;
     whole = right_hand_sides(request, std::move(file), A.rows.length, notes);
-    sides.count = whole.cols();
+    rhs.count = whole.cols();
   });
-  collective.share(sides.count), collective.share(sides.is_vector);
+  collective.share(rhs.count), collective.share(rhs.is_vector);
   const std::int64_t n = A.rows.length;
-  sides.B.emplace(engines::layout_of(engine.ranks(), n, sides.count, A.rows.block));
-  engines::for_strips(n, sides.count, [&](std::int64_t first, std::int64_t count) {
+  rhs.B.emplace(engines::layout_of(engine.ranks(), n, rhs.count, A.rows.block));
+  engines::for_strips(n, rhs.count, [&](std::int64_t first, std::int64_t count) {
     Matrix<double> strip(n, count, std::max<std::int64_t>(1, n));
     if (engine.ranks().rank == 0) copy_on_host<double>(whole.view().columns(first, count), strip.view());
     engine.broadcast(std::as_writable_bytes(std::span(strip.data(), std::size_t(n * count))), 0);
-    engines::keep_own(strip, first, *sides.B);
+    engines::keep_own(strip, first, *rhs.B);
   });
-  return sides;
+  return rhs;
 }
 
 }  // namespace lasolve::cli
