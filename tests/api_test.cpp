@@ -286,6 +286,20 @@ TEST_P(Api, reports_progress_from_nothing_to_all) {
     }
 }
 
+TEST(Reports, of_a_factorization_and_a_solve_are_combined) {
+  const Matrix<double> A = random_matrix(60, 60), B = random_matrix(60, 1);
+  Matrix<double> X(60, 1);
+  Factorization factors(A.view());
+  const Report solved = factors.solve(B.view(), X.view()), both = combined(factors.report(), solved);
+  EXPECT_EQ(both.factor_seconds, factors.report().factor_seconds);
+  EXPECT_EQ(both.solve_seconds, solved.solve_seconds);
+  EXPECT_DOUBLE_EQ(both.total_seconds, factors.report().total_seconds + solved.total_seconds);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+  EXPECT_EQ(together(factors.report(), solved).total_seconds, both.total_seconds);  // its name of the release before
+#pragma GCC diagnostic pop
+}
+
 TEST(Outcomes, have_a_name_and_one_sentence) {
   EXPECT_EQ(Outcome{}.name(), "solved");
   EXPECT_TRUE(Outcome{}.ok());

@@ -92,7 +92,7 @@ table() { # TEXT ROWS: what is said of a table
 leaves() { # TEXT ROWS: what is said, and leaves a table that is solved
   local command
   table "$1" "$2"
-  command=$(sed -En 's/.*(\? |; )((tail|cut|sed) .*) leaves .*/\2/p' <<<"$said" | sed 's/.*has none; //')
+  command=$(sed -En 's/.*(\? |; )((tail|cut|LC_ALL=C sed) .*) leaves .*/\2/p' <<<"$said" | sed 's/.*has none; //')
   eval "$command" >left.csv
   holds "$command leaves no table of 2 rows and columns" [ "$(grep -v '^#' left.csv | tr -s ';,\t' ' ' | wc -lw | xargs)" = '2 4' ]
 }
@@ -105,11 +105,12 @@ leaves "is it a header row? tail -n +2 table.csv | cut -d';' -f2- leaves header 
 also 'found "Nœud"'
 leaves 'is it a header row? tail -n +3 table.csv | cut -d, -f2- leaves header and index out' '# by hand\nid,x,y\n1,4,1\n2,2,3\n'
 leaves 'is it a header row? tail -n +2 table.csv leaves it out' '"a";"b"\n"4";"1"\n"2";"3"\n'
-leaves "sed -E '/" 'x,y\n"a,b",4,1\n# c,d\n"e",2,3\n'
-leaves "sed -E '/" '"a;b";4;1\n# c;d\n"e";2;3\n'
-leaves "sed -E '/" '"a\\tb"\t4\t1\n# c\td\ne\t2\t3\n'
+leaves "LC_ALL=C sed -E '/" 'x,y\n"a,b",4,1\n# c,d\n"e",2,3\n'
+leaves "LC_ALL=C sed -E '/" '"Gr\xfcn, A",4,1\n"e",2,3\n'
+leaves "LC_ALL=C sed -E '/" '"a;b";4;1\n# c;d\n"e";2;3\n'
+leaves "LC_ALL=C sed -E '/" '"a\tb"\t4\t1\n# c\td\ne\t2\t3\n'
 leaves 'does a name stand before each row? cut -d, -f2- table.csv leaves it out' 'x,4,1\ny,2,3\n'
-leaves "does a name stand before each row? sed -E 's/^[[:blank:]]*[^#[:blank:]]+//' table.csv leaves it out" 'x 4 1\ny 2 3\n'
+leaves "does a name stand before each row? LC_ALL=C sed -E 's/^[[:blank:]]*[^#[:blank:]]+//' table.csv leaves it out" 'x 4 1\ny 2 3\n'
 table 'table.csv:1:1: error: expected a number, found ""4""; numbers stand without quotes' '"4","1"\n"2","3"\n'
 table 'table.csv:1:1: error: expected a number, found "NA"; is a value missing?' 'NA,1\n2,3\n'
 table '; --allow-nonfinite reads it' '4,nan\n2,3\n'

@@ -54,6 +54,7 @@ for former in '-n 8' -n8; do
   # shellcheck disable=SC2086
   expect 0 'panels of at most 8 columns' plan uniform:n=40 $former
 done
+expect 0 'eigen' help --usable peers # as completions of the release before ask
 expect 0 'note: --peers is --baseline-solvers now' compare --n 20 --gemm naive --device cpu --peers eigen --quiet --unverified --repeat 1
 holds 'what is former is in the help' [ -z "$(for c in solve plan bench compare; do "$lasolve" $c --help; done | grep -e --with-copies -e --peers -e '-n, --block')" ]
 

@@ -41,6 +41,7 @@ std::string why_perhaps(const Fault& f) {
   if (f.has_read_c()) return "; C held NaN before the call: it reads C where beta is 0, or adds to C whatever beta is";
   if (f.at.meets_zeros && std::isnan(f.element.expected))
     return "; 0 times NaN and 0 times infinity are NaN: it leaves out steps with a zero";
+  if (f.element.lost_step >= 0 && f.at.k == 1) return "; nothing was added there: a loop over m, n or k ends too early";
   if (f.element.lost_step >= 0)
     return f.element.lost_step == f.at.k - 1 ? "; with the last step of k it would be right: a loop ends too early"
                                              : "; with the first step of k it would be right: a loop begins too late";

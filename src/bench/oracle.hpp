@@ -229,7 +229,7 @@ std::optional<WrongElement> wrong_bits(const Queue<Cpu>& q, const Expression<P>&
   return wrongs.first();
 }
 
-/// Of k: the last or the first step, without which a sum is what was found; −1 where it is neither.
+/// Of k: the last or the first step, without which a sum is what was found; −1 where it is neither. Of one step: nothing was added.
 template <Precision P>
 std::int64_t lost_step(const Expression<P>& e, const WrongElement& at) {
   const auto lacks = [&](std::int64_t l) {

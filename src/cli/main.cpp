@@ -103,10 +103,8 @@ int guarded(int argc, char** argv, F f) {
     return code;
   } catch (...) {
     const Failure failure = current_failure(argc > 1 ? argv[1] : "");
-    if (is_said_by_another_rank(argc, argv))
-      wait_for_first_rank();
-    else
-      std::fputs(failure.message(), stderr), std::fputs("\n", stderr);
+    if (is_said_by_another_rank(argc, argv)) wait_for_first_rank();
+    std::fputs(failure.message(), stderr), std::fputs("\n", stderr);
     return failure.code;
   }
 }

@@ -25,11 +25,11 @@ bool counts(std::int64_t count, Number number) {
   return true;
 }
 
-/// What leaves out the first field of each of these rows, and leaves comments as they are.
+/// What leaves out the first field of each of these rows, and leaves comments as they are. By bytes, since names may be Latin-1.
 std::string filter_of_column(char separator, std::string_view rows) {
-  if (separator == ' ') return "sed -E 's/^[[:blank:]]*[^#[:blank:]]+//'";
+  if (separator == ' ') return "LC_ALL=C sed -E 's/^[[:blank:]]*[^#[:blank:]]+//'";
   if (rows.find_first_of("\"#%") != rows.npos)
-    return fmt::format(R"(sed -E '/^[[:blank:]]*[#%]/!s/^("[^"]*"|[^{0}])*[{0}]//')",
+    return fmt::format(R"(LC_ALL=C sed -E '/^[[:blank:]]*[#%]/!s/^("[^"]*"|[^{0}])*[{0}]//')",
                        separator == '\t' ? "\\t" : std::string(1, separator));
   return separator == '\t' ? "cut -f2-" : fmt::format("cut -d{} -f2-", shell_quoted({separator}));
 }

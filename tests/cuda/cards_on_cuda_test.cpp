@@ -82,6 +82,10 @@ TEST_P(CardsOnCuda, tell_where_a_matrix_is_singular) {
     Matrix<double> S = dominant_matrix<double>(700);
     S(at, at) = -1;
     expect_outcome(solve_for(S, B, over(Method::cholesky)).report.outcome, Outcome::not_positive_definite, at + 1);
+    Options o = over(Method::lu_nopivot);
+    o.assume_suitable = true;
+    expect_outcome(solve_for(with_zero_columns(dominant_matrix<double>(700), at, 1), B, o).report.outcome,
+                   Outcome::singular, at);
   }
 }
 

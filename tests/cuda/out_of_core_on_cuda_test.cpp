@@ -73,6 +73,10 @@ TEST_F(OutOfCoreOnCuda, tells_where_a_matrix_is_singular) {
     S(at, at) = -1;
     expect_outcome(solve_for(S, B, with_room_on_card(300, 1400, 8, Method::cholesky)).report.outcome,
                    Outcome::not_positive_definite, at + 1);
+    Options o = with_room_on_card(300, 1400, 8, Method::lu_nopivot);
+    o.assume_suitable = true;
+    expect_outcome(solve_for(with_zero_columns(dominant_matrix<double>(1400), at, 1), B, o).report.outcome,
+                   Outcome::singular, at);
   }
 }
 

@@ -13,8 +13,8 @@ void say_where_others_solve_the_same(const Request&);
 
 /// Whether a command line is that of an engine, whose ranks all meet alike what is wrong with it, and this is not the first one.
 bool is_said_by_another_rank(int argc, const char* const* argv);
-/// Until the first rank has said it and mpirun ends this one, seconds at most: mpirun ends all when one fails, and so might end the
-/// first one before it has spoken.
+/// Until the first rank has said it, and mpirun ends this one: it ends all when one fails, and so might end the first before it has
+/// spoken. Returns after seconds, where the first has not failed.
 void wait_for_first_rank();
 
 }  // namespace lasolve::cli
