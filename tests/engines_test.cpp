@@ -2,11 +2,13 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "core/cpu/copy_on_host.hpp"
+#include "core/tuning.hpp"
 #include "engines/solve.hpp"
 #include "io/generators.hpp"
 #include "lasolve/names.hpp"
@@ -206,6 +208,40 @@ TEST(Engines, TakeRecipesAndSayWhich) {
   EXPECT_EQ(way(engine, "uniform:n=80", {}, -1040), "solved: 0 too_small");
   engine.error = 10;
   EXPECT_EQ(way(engine, "graded:n=80,bits=30", {}), "inaccurate: 0 badly_scaled 1 badly_scaled");
+}
+
+TEST(Engines, HaveRecipesOfWhatTheyCan) {
+  const Means shared = {.tuning = &cpu_tuning().values, .precisions = ~0u, .is_shared = true, .has_gmres = false};
+  Options o;
+  o.block_size = 48, o.precision = Precision::fp32;
+  const Recipes recipes = resolve(o, {.n = 40000, .glance = Method::cholesky}, shared);
+  for (const Recipe& r : recipes) {
+    EXPECT_EQ(r.executor, Executor::ranks);
+    EXPECT_EQ(r.schedule, Schedule::right_looking);
+    EXPECT_EQ(r.widths, (Widths{.panel = 48})) << "A is dealt out in blocks of 48 already";
+    EXPECT_EQ(r.condition, Estimate::never) << "no pivots are there to doubt";
+    EXPECT_FALSE(r.after_stall()) << "GMRES is asked for of nobody who has none";
+    EXPECT_EQ(r.refines(), r.is_coarse());
+    EXPECT_EQ(r.after_inaccuracy().has_value(), !r.is_coarse());
+  }
+  const Recipe* const finer = recipes.after(recipes.first(), Reason::too_coarse);
+  ASSERT_TRUE(finer);
+  EXPECT_EQ(finer->method, Method::cholesky);
+  EXPECT_TRUE(recipes.after(*finer, Reason::not_positive_definite));
+  const std::function<void(Options&)> asked[] = {
+      [](Options& o) { o.refine = Refine::gmres; },
+      [](Options& o) { o.factorization = Method::lu_nopivot; },
+      [](Options& o) { o.pivoting = Pivoting::tournament; },
+      [](Options& o) { o.schedule = Schedule::left_looking; },
+      [](Options& o) { o.triangle = Uplo::lower; },
+      [](Options& o) { o.residual = Residual::extra; },
+      [](Options& o) { o.bounds = true; },
+  };
+  for (const auto& ask : asked) {
+    Options more = o;
+    ask(more);
+    EXPECT_THROW(resolve(more, {.n = 40000}, shared), std::invalid_argument);
+  }
 }
 
 TEST(Engines, ReachAnAccuracyOrSaySo) {

@@ -65,41 +65,6 @@ TEST(Recipes, have_a_schedule_that_their_method_has) {
     }
 }
 
-TEST(Recipes, of_several_processes_are_what_an_engine_can) {
-  Means shared = means();
-  shared.is_shared = true, shared.has_gmres = false;
-  Options o;
-  o.block_size = 48, o.precision = Precision::fp32;
-  const Recipes recipes = resolve(o, {.n = 40000, .glance = Method::cholesky}, shared);
-  for (const Recipe& r : recipes) {
-    EXPECT_EQ(r.executor, Executor::ranks);
-    EXPECT_EQ(r.schedule, Schedule::right_looking);
-    EXPECT_EQ(r.widths, (Widths{.panel = 48})) << "A is dealt out in blocks of 48 already";
-    EXPECT_EQ(r.condition, Estimate::never) << "no pivots are there to doubt";
-    EXPECT_FALSE(r.after_stall()) << "GMRES is asked for of nobody who has none";
-    EXPECT_EQ(r.refines(), r.is_coarse());
-    EXPECT_EQ(r.after_inaccuracy().has_value(), !r.is_coarse());
-  }
-  const Recipe* const finer = recipes.after(recipes.first(), Reason::too_coarse);
-  ASSERT_TRUE(finer);
-  EXPECT_EQ(finer->method, Method::cholesky);
-  EXPECT_TRUE(recipes.after(*finer, Reason::not_positive_definite));
-  const std::function<void(Options&)> asked[] = {
-      [](Options& o) { o.refine = Refine::gmres; },
-      [](Options& o) { o.factorization = Method::lu_nopivot; },
-      [](Options& o) { o.pivoting = Pivoting::tournament; },
-      [](Options& o) { o.schedule = Schedule::left_looking; },
-      [](Options& o) { o.triangle = Uplo::lower; },
-      [](Options& o) { o.residual = Residual::extra; },
-      [](Options& o) { o.bounds = true; },
-  };
-  for (const auto& ask : asked) {
-    Options more = o;
-    ask(more);
-    EXPECT_THROW(resolve(more, {.n = 40000}, shared), std::invalid_argument);
-  }
-}
-
 TEST(Recipes, of_the_defaults_begin_with_a_look_for_symmetry) {
   const Recipes recipes = resolve({}, {.n = 4096}, means());
   const Recipe& first = recipes.first();
