@@ -68,8 +68,8 @@ class DecompositionIn final : public Decomposition<T, Space> {
     if constexpr (is_narrow) convert<F>(q, values_.view(), narrow_.view());
   }
   Fetched<Ending> ending(Queue<Space>& q) override { return ending_of<F>(q, std::as_const(values_).view(), status()); }
-  std::optional<Fetched<LargestOfFactors>> largest(Queue<Space>& q) override {
-    return largest_of_factors<F>(q, std::as_const(values_).view());
+  std::optional<Fetched<SizesOfFactors>> sizes(Queue<Space>& q) override {
+    return sizes_of_factors<F>(q, std::as_const(values_).view());
   }
   void release_workspace() override {
     if constexpr (is_narrow) values_ = {};

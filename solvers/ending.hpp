@@ -10,9 +10,17 @@ struct Ending {
   double least = 0, most = 0;   ///< magnitude on the diagonal of the factors; 0 of an empty matrix
 };
 
-/// The largest magnitudes below the diagonal of factors, which is in L, and on or above it, in U; NaN where there is one.
-struct LargestOfFactors {
-  double of_L = 0, of_U = 0;
+/// Of P A = L U; NaN where there is one.
+struct SizesOfFactors {
+  double of_L = 0, of_U = 0;  ///< the largest magnitudes below the diagonal, and on or above it
+  double of_product = 0;      ///< ‖|L||U|‖₁
+};
+
+/// How much larger factors are than the matrix that was factored.
+struct Growth {
+  double of_elements = 0;         ///< max|uᵢⱼ| / max|aᵢⱼ|
+  double of_norms = 0;            ///< ‖|L||U|‖₁ / ‖A‖₁
+  double largest_multiplier = 0;  ///< max|lᵢⱼ|
 };
 
 /// The smallest pivot as a part of the largest, where pivots are this power of what is on the diagonal.

@@ -84,8 +84,8 @@ class Decomposition : public Factors<T, Space> {
                       TaskClock<Space>* = nullptr) = 0;
   /// How it ended.
   virtual Fetched<Ending> ending(Queue<Space>&) = 0;
-  /// What is largest in them; none where they are not in one place.
-  virtual std::optional<Fetched<LargestOfFactors>> largest(Queue<Space>&) { return {}; }
+  /// How large they are; none where they are not in one place.
+  virtual std::optional<Fetched<SizesOfFactors>> sizes(Queue<Space>&) { return {}; }
   /// To be called when it has ended.
   virtual void release_workspace() = 0;
   /// The name of the one that has its products.

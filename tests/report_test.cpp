@@ -18,14 +18,14 @@ void for_each_member(Report& r, F f) {
   auto& [outcome, n, nrhs, device, gemm, cards, products_of, small_below, method, pivoting, precision, storage,
          products, residual, extra_residuals, equilibration, refine, schedule, block_size, threads, phases,
          factor_seconds, solve_seconds, total_seconds, factor_gflops, backward_error, hpl_residual, forward_error,
-         rcond, rcond_of_scaled_rows, rcond_of_scaled_columns, digits, growth, largest_multiplier, forward_error_bound,
-         componentwise_backward_error, refine_iterations, gmres_steps, refinement_residuals, residual_history, notes] =
+         rcond, rcond_of_scaled_rows, rcond_of_scaled_columns, digits, growth, norm_growth, largest_multiplier,
+         forward_error_bound, componentwise_backward_error, refine_iterations, gmres_steps, refinement_residuals, residual_history, notes] =
       r;
   const auto each = [&](auto&... member) { (f(member), ...); };
   each(outcome, n, nrhs, device, gemm, cards, products_of, small_below, method, pivoting, precision, storage, products,
        residual, extra_residuals, equilibration, refine, schedule, block_size, threads, phases, factor_seconds,
        solve_seconds, total_seconds, factor_gflops, backward_error, hpl_residual, forward_error, rcond,
-       rcond_of_scaled_rows, rcond_of_scaled_columns, digits, growth, largest_multiplier, forward_error_bound,
+       rcond_of_scaled_rows, rcond_of_scaled_columns, digits, growth, norm_growth, largest_multiplier, forward_error_bound,
        componentwise_backward_error, refine_iterations, gmres_steps, refinement_residuals, residual_history, notes);
 }
 
@@ -151,7 +151,7 @@ void expect_same_from_c(const System& system, bool condition, const char* precis
   const auto& [size, outcome, message, at, order, nrhs, device, gemm, method, its_precision, schedule, block_size,
                factor_seconds, solve_seconds, total_seconds, backward_error, hpl_residual, rcond, digits,
                refine_iterations, notes, gmres_steps, forward_error_bound, componentwise_backward_error, equilibration,
-               pivoting, growth, largest_multiplier] = told;
+               pivoting, growth, largest_multiplier, norm_growth, history, history_rows, history_columns] = told;
   const Report r = solve(column_major(system.A, n, n), system.b, x,
                          {.device = {Device::cpu}, .precision = *parse<Precision>(precision), .condition = condition});
   const auto same = [&](const char* field, const auto& member) { expect_same(r, field, member); };
@@ -164,6 +164,8 @@ void expect_same_from_c(const System& system, bool condition, const char* precis
   same("gmres_steps", gmres_steps), same("forward_error_bound", forward_error_bound);
   same("componentwise_backward_error", componentwise_backward_error), same("equilibration", equilibration);
   same("pivoting", pivoting), same("growth", growth), same("largest_multiplier", largest_multiplier);
+  same("norm_growth", norm_growth);
+  EXPECT_TRUE(!history && history_rows == 0 && history_columns == 0) << "nobody asked for it";
 }
 
 TEST(ReportFields, are_what_the_report_of_C_holds) {

@@ -109,15 +109,17 @@ typedef struct lasolve_options {
   lasolve_int
       device_memory; /* bytes of the device's memory that a system may take; 0: all that is free but 1 GiB. More stays on the host */
   const char* pivoting; /* of lu: "auto", "partial", "tournament" */
+  int history;          /* keep the residuals of each right-hand side: see lasolve_report */
 } lasolve_options;
 #define LASOLVE_OPTIONS_INIT                                                                                       \
   {                                                                                                                \
     sizeof(lasolve_options), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, LASOLVE_HOST, NULL, \
-        NULL, NULL, NULL, NULL, 0, 0, NULL, 0.0, 0, NULL, 0, 0, NULL                                               \
+        NULL, NULL, NULL, NULL, 0, 0, NULL, 0.0, 0, NULL, 0, 0, NULL, 0                                            \
   }
 
 /* What a call did. After LASOLVE_MISUSE, _MACHINE, _INTERNAL and _STOPPED only message is there, which is lasolve_last_error(): other
-   words are "", and numbers 0 or NaN. Numbers that were not measured are NaN. Words are valid until the next call on the same thread. */
+   words are "", and numbers 0 or NaN. Numbers that were not measured are NaN. Words and numbers that are pointed to are valid until the next
+   call on the same thread. */
 typedef struct lasolve_report {
   size_t size;
   const char*
@@ -140,13 +142,17 @@ typedef struct lasolve_report {
   double componentwise_backward_error; /* max of |b - A x'| over |A||x'| + |b|, element by element */
   const char* equilibration;           /* what of A was scaled: "none", "rows", "columns", "both" */
   const char* pivoting;                /* "none", "partial" or "tournament" */
-  double growth; /* max|U| / max|A| of an LU, with tournament pivoting, or where a check failed at first; else NaN */
-  double largest_multiplier; /* max|L| of an LU by tournament pivoting; else NaN */
+  double growth; /* max|U| / max|A| of an LU, with bounds, by a tournament, or where a check failed at first; else NaN */
+  double largest_multiplier;       /* max|L| of the same */
+  double norm_growth;              /* of the same, 1-norm of |L||U| over that of A */
+  const double* residual_history;  /* a row before the first update of a refinement, and after each, one after the other: */
+  lasolve_int residual_history_rows, residual_history_columns; /* |b - A x| / (|A| |x|) of each right-hand side, NaN
+                                      where it was done before. NULL and 0 unless history asks for it */
 } lasolve_report;
 #define LASOLVE_REPORT_INIT                                                                                          \
   {                                                                                                                  \
     sizeof(lasolve_report), NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, \
-        0, NULL, 0, 0.0, 0.0, NULL, NULL, 0.0, 0.0                                                                   \
+        0, NULL, 0, 0.0, 0.0, NULL, NULL, 0.0, 0.0, 0.0, NULL, 0, 0                                                  \
   }
 
 /* P A = L U or A = L L^T: factored once, solves many right-hand sides. Solves with one factorization come one after the other,

@@ -201,9 +201,13 @@ struct [[nodiscard]] Report {
   /// largest component: of x, or, where columns are scaled, of y. With r < u the outcome is ill_conditioned. None of a solution that
   /// is not accurate.
   std::optional<double> digits;
-  /// max|uᵢⱼ| / max|aᵢⱼ| of an LU by tournament pivoting, and where a solution failed its check, if only before it was refined.
+  /// max|uᵢⱼ| / max|aᵢⱼ| of an LU in one memory: with Options::bounds, by tournament pivoting, and where a solution failed its check, if only
+  /// before it was refined.
   std::optional<double> growth;
-  /// max|lᵢⱼ| of an LU by tournament pivoting: 1 with partial pivoting, and here a little more.
+  /// ‖|L||U|‖₁ / ‖A‖₁ of the same: L U is A + E with |E| ≤ n u |L||U|, so this is what growth costs the backward error, at most.
+  /// Source: Higham, Accuracy and Stability of Numerical Algorithms, section 9.3.
+  std::optional<double> norm_growth;
+  /// max|lᵢⱼ| of the same: 1 with partial pivoting, and by a tournament a little more.
   std::optional<double> largest_multiplier;
   /// A bound of ‖x − x̂‖∞ / ‖x̂‖∞ for the worst right-hand side: ‖|A⁻¹| (|r| + (n + 1) u (|A||x̂| + |b|))‖∞ / ‖x̂‖∞, from an estimate of that
   /// norm. None unless Options::bounds asks for it, where a check did not pass, and where no digit is certain.

@@ -151,8 +151,9 @@ std::vector<string> keywords() {
   return names;
 }
 
-void watch(Asked& asked, std::int64_t n) {
-  if (n < 512 && !asked.options.progress) return;
+void watch(Asked& asked, std::int64_t n, bool is_on_card) {
+  const std::int64_t takes_long = is_on_card ? 10000 : 1000;  // some 20 ms, and 10
+  if (n < takes_long && !asked.options.progress) return;
   using Clock = std::chrono::steady_clock;
   asked.options.progress = [show = std::move(asked.options.progress), last = Clock::now(),
                             ended = false](double fraction) mutable {

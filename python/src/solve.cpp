@@ -138,7 +138,7 @@ nb::object solve_arrays(nb::handle a, nb::handle b, bool overwrite_a, bool overw
   asked.set_all(options);
   Call call(a, b, overwrite_b);
   if (overwrite_a) call.may_overwrite_a(asked.options);
-  watch(asked, call.order());
+  watch(asked, call.order(), call.A.device().kind == Device::cuda);
   Reported reported{return_report, {}};
   solve_each(call, asked.options, transposed, reported);
   for (const auto& [number, report] : reported.reports)

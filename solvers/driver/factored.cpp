@@ -6,6 +6,14 @@
 #include "solvers/refine/accuracy.hpp"
 
 namespace lasolve {
+namespace {
+
+void write_growth(Report& r, const std::optional<Growth>& of) {
+  r.growth.reset(), r.norm_growth.reset(), r.largest_multiplier.reset();
+  if (of) r.growth = of->of_elements, r.norm_growth = of->of_norms, r.largest_multiplier = of->largest_multiplier;
+}
+
+}  // namespace
 
 void write_report(Report& r, const Recipe& by, Facts&& of) {
   r.outcome = of.outcome;
@@ -19,7 +27,7 @@ void write_report(Report& r, const Recipe& by, Facts&& of) {
   r.phases = of.times.phases, r.total_seconds = of.times.total_seconds, r.factor_seconds = of.factor_seconds;
   r.factor_gflops = of.outcome.ok() ? record_of(by.method).flops(double(of.n)) * 1e-9 / of.factor_seconds : 0;
   r.equilibration = of.equilibration;
-  r.growth = of.growth, r.largest_multiplier = of.largest_multiplier;
+  write_growth(r, of.growth);
   r.rcond = of.rcond;
   r.digits = of.rcond ? std::optional(trusted_digits(*of.rcond, by.roundoff_of_solutions())) : std::nullopt;
   r.notes = std::move(of.notes);
@@ -37,7 +45,7 @@ void write_solve(Report& r, SolveFacts&& of) {
   r.digits.reset();
   if (r.rcond && (of.outcome.ok() || of.outcome.kind == Outcome::ill_conditioned))
     r.digits = trusted_digits(of.rcond_that_counts(*r.rcond), of.roundoff);
-  if (of.growth) r.growth = of.growth;
+  if (of.growth) write_growth(r, of.growth);
   r.forward_error_bound = of.forward_error_bound;
   r.componentwise_backward_error = of.componentwise_backward_error;
   r.refine_iterations = of.refine_iterations, r.gmres_steps = of.gmres_steps,

@@ -168,7 +168,7 @@ class Factoring {
   Factored factored(const Recipe& by, Facts&& facts, const Await<Space>& await = {}) {
     const std::int64_t n = A.order();
     tell_recipe(recipes_, by);
-    facts.rcond = {}, facts.growth = {}, facts.largest_multiplier = {};
+    facts.rcond = {}, facts.growth = {};
     q_.phase(Phase::other);
     Scales scales = scales_for(by, facts);
     facts.equilibration = by.scaled != Scaled::none ? scales.kind() : Equilibration::none;
@@ -197,11 +197,13 @@ class Factoring {
     const Recipe* const instead = after(by, Reason::not_positive_definite);
     const std::string why = in_vain || !instead ? "" : why_in_vain(by, facts.outcome);
     facts.times.take(q_);
-    if (facts.outcome.ok() && by.pivoting == Pivoting::tournament && !in_place() && A.order() > 0) {
-      measure_growth(*factors, facts);
-      if (const auto partial = after(by, Reason::elements_grew); partial && has_grown(by, facts)) {
+    if (facts.outcome.ok() && measures_growth(by) && A.order() > 0) {
+      q_.phase(Phase::check);
+      if (auto sizes = factors->sizes(q_)) facts.growth = growth_of(q_, A, factors->scales(), **sizes);
+      facts.times.take(q_);
+      if (const auto partial = after(by, Reason::elements_grew); partial && facts.growth && has_grown(by, *facts.growth)) {
         factors.reset();
-        const std::string note = elements_grew(*facts.growth, *facts.largest_multiplier);
+        const std::string note = elements_grew(*facts.growth);
         return fallen_back(by, *partial, std::move(facts), note);
       }
     }
@@ -215,23 +217,14 @@ class Factoring {
     return factored(*instead, std::move(facts));
   }
 
-  /// Of factors by a tournament, whose pivots need not be the largest elements of their columns.
-  void measure_growth(Decomposition<T, Space>& factors, Facts& facts) {
-    q_.phase(Phase::check);
-    auto fetched = factors.largest(q_);
-    if (!fetched) return;
-    const Scales& by = factors.scales();
-    const bool at_once = A.is_whole() && by.rows.empty() && by.columns.empty();
-    const double of_A =
-        at_once ? std::ldexp(A.largest_element(q_), by.exponent) : largest_scaled<T>(q_, A.with(Op::none), by);
-    const LargestOfFactors most = **fetched;
-    facts.growth = most.of_U / of_A, facts.largest_multiplier = most.of_L;
-    facts.times.take(q_);
+  /// Beside error bounds, and of a tournament, whose pivots need not be the largest elements of their columns.
+  static bool measures_growth(const Recipe& by) {
+    return record_of(by.method).may_grow && !by.in_place && (by.bounds || by.pivoting == Pivoting::tournament);
   }
   /// Whether so much that half of the digits of the factors may be lost, and some.
-  static bool has_grown(const Recipe& by, const Facts& facts) {
+  static bool has_grown(const Recipe& by, const Growth& growth) {
     const double most = 4 / std::sqrt(by.precision.unit_roundoff());
-    return facts.growth && *facts.growth * std::max(1.0, *facts.largest_multiplier) > most;
+    return growth.of_elements * std::max(1.0, growth.largest_multiplier) > most;
   }
 
   int exponent_of_A() { return exponent_of_subnormal<T>(A.norm(q_, op_of_norm())); }

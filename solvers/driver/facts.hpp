@@ -7,6 +7,7 @@
 
 #include "lasolve/lasolve.hpp"
 #include "solvers/driver/times.hpp"
+#include "solvers/ending.hpp"
 #include "solvers/recipe.hpp"
 
 namespace lasolve {
@@ -22,7 +23,7 @@ struct Facts {
   std::vector<CardReport> cards = {};
   Times times = {};
   double factor_seconds = 0;
-  std::optional<double> growth = {}, largest_multiplier = {};
+  std::optional<Growth> growth = {};
   double range_of_pivots = 1;  ///< the smallest as a part of the largest
   std::optional<double> rcond = {};
   Equilibration equilibration = Equilibration::none;
@@ -36,7 +37,8 @@ struct SolveFacts {
   Refine refine;
   double roundoff;  ///< of solutions
   Times times = {};
-  std::optional<double> backward_error = {}, rcond_of_scaled_rows = {}, rcond_of_scaled_columns = {}, growth = {};
+  std::optional<double> backward_error = {}, rcond_of_scaled_rows = {}, rcond_of_scaled_columns = {};
+  std::optional<Growth> growth = {};
   std::optional<double> forward_error_bound = {}, componentwise_backward_error = {};
   int refine_iterations = 0, gmres_steps = 0;
   bool extra_residuals = false;

@@ -62,12 +62,12 @@ inline std::string used_instead(const Recipe& tried, const Recipe& next) {
 }
 
 /// Of a tournament for pivots, after which partial pivoting is tried.
-inline std::string elements_grew(double growth, double largest_multiplier) {
+inline std::string elements_grew(const Growth& growth) {
   char text[160];
   std::snprintf(
       text, sizeof text,
-      "by a tournament for pivots elements of U grew %.1e times as large as those of A, and those of L to %.1e", growth,
-      largest_multiplier);
+      "by a tournament for pivots elements of U grew %.1e times as large as those of A, and those of L to %.1e",
+      growth.of_elements, growth.largest_multiplier);
   return text;
 }
 

@@ -7,7 +7,9 @@
 #include <limits>
 #include <vector>
 
+#include "solvers/ending.hpp"
 #include "solvers/refine/condition.hpp"
+#include "solvers/refine/known_matrix.hpp"
 #include "solvers/refine/residual.hpp"
 #include "solvers/scales.hpp"
 
@@ -42,22 +44,22 @@ void for_each_magnitude(Queue<Space>& q, const SystemMatrix<T, Space>& A, F f) {
   }
 }
 
-/// max|aᵢⱼ| of A as it was scaled.
+/// How much larger than A, as it was scaled, its factors are.
 template <class T, class Space>
-double largest_scaled(Queue<Space>& q, const SystemMatrix<T, Space>& A, const Scales& by) {
-  double most = 0;
-  for_each_magnitude(
-      q, A, [&](std::int64_t i, std::int64_t j, double a) { most = larger(most, std::ldexp(a, int(by.of(i, j)))); });
-  return most;
-}
-
-/// max|uᵢⱼ| / max|aᵢⱼ| of A = L U, where A was scaled before.
-template <class F, class T, class Space>
-double growth(Queue<Space>& q, MatrixView<const F, Space> LU, const SystemMatrix<T, Space>& A, const Scales& by) {
-  double of_U = 0;
-  for_each_magnitude<F, Space>(q, Symmetric<F, Space>(LU, Uplo::upper),
-                               [&](auto, auto, double u) { of_U = larger(of_U, u); });
-  return of_U / largest_scaled(q, A, by);
+Growth growth_of(Queue<Space>& q, KnownMatrix<T, Space>& A, const Scales& by, const SizesOfFactors& factors) {
+  long double most = 0, norm = 0;
+  if (A.is_whole() && by.rows.empty() && by.columns.empty()) {
+    most = std::ldexp(static_cast<long double>(A.largest_element(q)), by.exponent);
+    norm = std::ldexp(A.norm(q, Op::transpose), by.exponent);
+  } else {
+    std::vector<long double> sums(std::size_t(A.order()), 0);
+    for_each_magnitude(q, A.with(Op::none), [&](std::int64_t i, std::int64_t j, double a) {
+      const long double scaled = std::ldexp(static_cast<long double>(a), int(by.of(i, j)));
+      most = larger(most, scaled), sums[std::size_t(j)] += scaled;
+    });
+    norm = largest(sums);
+  }
+  return {double(factors.of_U / most), double(factors.of_product / norm), factors.of_L};
 }
 
 /// How op(A) x = b is looked at: as op(A) C y = b with x = C y, and each row in the size that it then has.

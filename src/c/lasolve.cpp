@@ -38,7 +38,8 @@ lasolve_report only(const char* message) {
     *word = "";
   for (double* number :
        {&all.factor_seconds, &all.solve_seconds, &all.total_seconds, &all.backward_error, &all.hpl_residual, &all.rcond,
-        &all.digits, &all.forward_error_bound, &all.componentwise_backward_error, &all.growth, &all.largest_multiplier})
+        &all.digits, &all.forward_error_bound, &all.componentwise_backward_error, &all.growth, &all.largest_multiplier,
+        &all.norm_growth})
     *number = none;
   all.message = message;
   return all;
@@ -80,6 +81,14 @@ void fill(lasolve_report* to, const Report& r) {
   all.componentwise_backward_error = or_nan(r.componentwise_backward_error);
   all.growth = or_nan(r.growth);
   all.largest_multiplier = or_nan(r.largest_multiplier);
+  all.norm_growth = or_nan(r.norm_growth);
+  said.history.clear();
+  for (const auto& row : r.residual_history) said.history.insert(said.history.end(), row.begin(), row.end());
+  if (!said.history.empty()) {
+    all.residual_history = said.history.data();
+    all.residual_history_rows = std::int64_t(r.residual_history.size());
+    all.residual_history_columns = std::int64_t(r.residual_history.front().size());
+  }
   all.notes = said.notes.c_str();
   write(to, all);
 }

@@ -91,6 +91,7 @@ Request::Request(const lasolve_options* from) : given(read(from, "lasolve_option
   options.allow_nonfinite = given.allow_nonfinite != 0;
   options.accuracy = given.accuracy;
   options.bounds = given.bounds != 0;
+  options.history = given.history != 0;
   options.device_memory = given.device_memory;
   options.residual = enumerator(given.residual, Residual::working, "the residual");
   options.assume_suitable = given.assume_suitable != 0;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "lasolve/context.hpp"
 #include "lasolve/lasolve.h"
@@ -18,6 +19,7 @@ namespace lasolve::from_c {
 /// What a report points to, and what was wrong: of the last call on this thread.
 struct Said {
   std::string error, message, device, gemm, notes;
+  std::vector<double> history;
 };
 Said& said();
 

@@ -142,9 +142,11 @@ constexpr ReportField all_fields[] = {
     LASOLVE_MEMBER(digits, "number",
                    "of the solution that may be trusted, about; null where the solution is not accurate"),
     LASOLVE_MEMBER(growth, "number",
-                   "max|U| / max|A| of an LU, with tournament pivoting, or where a solution failed its check, if only "
-                   "before it was refined"),
-    LASOLVE_MEMBER(largest_multiplier, "number", "max|L| of an LU by tournament pivoting"),
+                   "max|U| / max|A| of an LU, with error bounds, with tournament pivoting, or where a solution failed "
+                   "its check, if only before it was refined"),
+    LASOLVE_MEMBER(norm_growth, "number",
+                   "of the same, 1-norm of |L||U| over that of A: what growth costs the backward error, at most"),
+    LASOLVE_MEMBER(largest_multiplier, "number", "max|L| of the same"),
     LASOLVE_MEMBER(
         forward_error_bound, "number",
         "of |x - x'| / |x'| for the worst right-hand side; null where it was not asked for, or no digit is certain"),
