@@ -14,7 +14,9 @@
 #include "solvers/copy.hpp"
 #include "solvers/factors.hpp"
 #include "solvers/narrow.hpp"
+#include "solvers/part_of_factors.hpp"
 #include "solvers/prepare.hpp"
+#include "solvers/refine/largest.hpp"
 
 namespace lasolve {
 
@@ -68,8 +70,13 @@ class DecompositionIn final : public Decomposition<T, Space> {
     if constexpr (is_narrow) convert<F>(q, values_.view(), narrow_.view());
   }
   Fetched<Ending> ending(Queue<Space>& q) override { return ending_of<F>(q, std::as_const(values_).view(), status()); }
-  std::optional<Fetched<SizesOfFactors>> sizes(Queue<Space>& q) override {
-    return sizes_of_factors<F>(q, std::as_const(values_).view());
+  std::optional<SizesOfFactors> sizes(Queue<Space>& q) override {
+    using Part = PartOfFactors<F, Space>;
+    const auto LU = std::as_const(values_).view();
+    auto most = largest_of_factors<F>(q, LU);
+    const std::vector<double> ones(std::size_t(n_), 1.0);
+    const std::vector<double> U = *row_sums_of_magnitudes(q, Part{LU, Factor::U}, ones);
+    return SizesOfFactors{*most, largest(*row_sums_of_magnitudes(q, Part{LU, Factor::L}, U))};
   }
   void release_workspace() override {
     if constexpr (is_narrow) values_ = {};

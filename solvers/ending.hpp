@@ -10,16 +10,20 @@ struct Ending {
   double least = 0, most = 0;   ///< magnitude on the diagonal of the factors; 0 of an empty matrix
 };
 
-/// Of P A = L U; NaN where there is one.
+/// The largest magnitudes below the diagonal of factors, which is in L, and on or above it, in U; NaN where there is one.
+struct LargestOfFactors {
+  double of_L = 0, of_U = 0;
+};
+
 struct SizesOfFactors {
-  double of_L = 0, of_U = 0;  ///< the largest magnitudes below the diagonal, and on or above it
-  double of_product = 0;      ///< ‖|L||U|‖₁
+  LargestOfFactors most;
+  double product = 0;  ///< ‖|L||U|‖∞
 };
 
 /// How much larger factors are than the matrix that was factored.
 struct Growth {
   double of_elements = 0;         ///< max|uᵢⱼ| / max|aᵢⱼ|
-  double of_norms = 0;            ///< ‖|L||U|‖₁ / ‖A‖₁
+  double of_norms = 0;            ///< ‖|L||U|‖∞ / ‖A‖∞
   double largest_multiplier = 0;  ///< max|lᵢⱼ|
 };
 

@@ -48,6 +48,8 @@ class Factors {
   virtual const MethodRecord& method() const = 0;
   /// The triangles as they are stored. Empty where that is not as T.
   virtual MatrixView<const T, Space> values() const = 0;
+  /// How large they are, until release_workspace() where they are stored narrowly; none where they are not in one place.
+  virtual std::optional<SizesOfFactors> sizes(Queue<Space>&) { return {}; }
   /// None where the method interchanges no rows.
   virtual Pivots<Space> pivots() = 0;
   /// Where it failed: Outcome::at, or −1. In the memory of the device.
@@ -84,8 +86,6 @@ class Decomposition : public Factors<T, Space> {
                       TaskClock<Space>* = nullptr) = 0;
   /// How it ended.
   virtual Fetched<Ending> ending(Queue<Space>&) = 0;
-  /// How large they are; none where they are not in one place.
-  virtual std::optional<Fetched<SizesOfFactors>> sizes(Queue<Space>&) { return {}; }
   /// To be called when it has ended.
   virtual void release_workspace() = 0;
   /// The name of the one that has its products.

@@ -133,6 +133,37 @@ TEST_P(ErrorBounds, are_of_symmetric_matrices_of_which_a_triangle_is_there) {
   }
 }
 
+TEST_P(ErrorBounds, come_with_how_much_larger_than_the_matrix_its_factors_are) {
+  Options o = options();
+  o.factorization = Method::lu, o.bounds = true;
+  const auto sum = [](const Wide& X) { return double(X.rowwise().sum().maxCoeff()); };
+  const Matrix<double> A = random_matrix(150, 150, 3), steep = wilkinson(20), symmetric = dominant_matrix(40);
+  Factorization<double> factors(A.view(), o);
+  const Matrix<double> its_L = factors.L(), its_U = factors.U();
+  const Wide size = wide(A.view()).cwiseAbs(), L = wide(its_L.view()).cwiseAbs(), U = wide(its_U.view()).cwiseAbs();
+  for (const Precision precision : {Precision::fp64, Precision::fp32}) {
+    o.precision = precision;
+    const Report r = Factorization<double>(A.view(), o).report();
+    const double few = precision == Precision::fp64 ? 1e-12 : 1e-3;
+    EXPECT_NEAR(r.growth.value() / double(U.maxCoeff() / size.maxCoeff()), 1, few);
+    EXPECT_NEAR(r.norm_growth.value() / (sum(L * U) / sum(size)), 1, few);
+    EXPECT_LE(r.largest_multiplier.value(), 1);
+    EXPECT_GT(r.largest_multiplier.value(), 0.9);
+    const Report grown = Factorization<double>(steep.view(), o).report();
+    EXPECT_EQ(grown.growth, std::ldexp(1.0, 19));
+    EXPECT_EQ(grown.norm_growth, (std::ldexp(1.0, 20) + 18) / 20) << "of the last row";
+  }
+  o.precision = Precision::fp64, o.equilibrate = Wanted::on;
+  Matrix<double> scaled(150, 150);
+  for (std::int64_t j = 0; j < 150; ++j)
+    for (std::int64_t i = 0; i < 150; ++i) scaled(i, j) = std::ldexp(A(i, j), int(i % 5 - j % 7) * 20);
+  const Report r = Factorization<double>(scaled.view(), o).report();
+  EXPECT_LT(r.growth.value(), 100) << "beside the matrix as it was scaled";
+  EXPECT_LT(r.norm_growth.value(), 100);
+  o.factorization = Method::cholesky, o.equilibrate = Wanted::automatic;
+  EXPECT_FALSE(Factorization<double>(symmetric.view(), o).report().norm_growth.has_value());
+}
+
 TEST_P(ErrorBounds, are_not_there_where_nothing_is_certain_or_nobody_asks) {
   Options o = options();
   o.factorization = Method::lu, o.bounds = true;
@@ -143,7 +174,7 @@ TEST_P(ErrorBounds, are_not_there_where_nothing_is_certain_or_nobody_asks) {
   EXPECT_EQ(solve_for(unimodular(5, 1), zero, o).report.forward_error_bound, 0.0);
   o.bounds = false;
   const auto plain = solve_random(random_with_condition(60, 10), 1, o);
-  EXPECT_FALSE(plain.report.forward_error_bound || plain.report.componentwise_backward_error);
+  EXPECT_FALSE(plain.report.forward_error_bound || plain.report.componentwise_backward_error || plain.report.growth);
 }
 
 /// Factors of few digits cannot see how ill-conditioned a matrix is: by themselves they would say 1e8 at most in fp32.

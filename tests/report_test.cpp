@@ -19,14 +19,15 @@ void for_each_member(Report& r, F f) {
          products, residual, extra_residuals, equilibration, refine, schedule, block_size, threads, phases,
          factor_seconds, solve_seconds, total_seconds, factor_gflops, backward_error, hpl_residual, forward_error,
          rcond, rcond_of_scaled_rows, rcond_of_scaled_columns, digits, growth, norm_growth, largest_multiplier,
-         forward_error_bound, componentwise_backward_error, refine_iterations, gmres_steps, refinement_residuals, residual_history, notes] =
-      r;
+         forward_error_bound, componentwise_backward_error, refine_iterations, gmres_steps, refinement_residuals,
+         residual_history, notes] = r;
   const auto each = [&](auto&... member) { (f(member), ...); };
   each(outcome, n, nrhs, device, gemm, cards, products_of, small_below, method, pivoting, precision, storage, products,
        residual, extra_residuals, equilibration, refine, schedule, block_size, threads, phases, factor_seconds,
        solve_seconds, total_seconds, factor_gflops, backward_error, hpl_residual, forward_error, rcond,
-       rcond_of_scaled_rows, rcond_of_scaled_columns, digits, growth, norm_growth, largest_multiplier, forward_error_bound,
-       componentwise_backward_error, refine_iterations, gmres_steps, refinement_residuals, residual_history, notes);
+       rcond_of_scaled_rows, rcond_of_scaled_columns, digits, growth, norm_growth, largest_multiplier,
+       forward_error_bound, componentwise_backward_error, refine_iterations, gmres_steps, refinement_residuals,
+       residual_history, notes);
 }
 
 void change(Outcome& outcome) { outcome = {Outcome::singular, 3}; }

@@ -142,10 +142,12 @@ typedef struct lasolve_report {
   double componentwise_backward_error; /* max of |b - A x'| over |A||x'| + |b|, element by element */
   const char* equilibration;           /* what of A was scaled: "none", "rows", "columns", "both" */
   const char* pivoting;                /* "none", "partial" or "tournament" */
-  double growth; /* max|U| / max|A| of an LU, with bounds, by a tournament, or where a check failed at first; else NaN */
-  double largest_multiplier;       /* max|L| of the same */
-  double norm_growth;              /* of the same, 1-norm of |L||U| over that of A */
-  const double* residual_history;  /* a row before the first update of a refinement, and after each, one after the other: */
+  double
+      growth; /* max|U| / max|A| of an LU, with bounds, by a tournament, or where a check failed at first; else NaN */
+  double largest_multiplier; /* max|L| of the same */
+  double norm_growth;        /* of the same, largest row sum of |L||U| over that of |A| */
+  const double*
+      residual_history; /* a row before the first update of a refinement, and after each, one after the other: */
   lasolve_int residual_history_rows, residual_history_columns; /* |b - A x| / (|A| |x|) of each right-hand side, NaN
                                       where it was done before. NULL and 0 unless history asks for it */
 } lasolve_report;

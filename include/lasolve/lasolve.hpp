@@ -204,7 +204,7 @@ struct [[nodiscard]] Report {
   /// max|uᵢⱼ| / max|aᵢⱼ| of an LU in one memory: with Options::bounds, by tournament pivoting, and where a solution failed its check, if only
   /// before it was refined.
   std::optional<double> growth;
-  /// ‖|L||U|‖₁ / ‖A‖₁ of the same: L U is A + E with |E| ≤ n u |L||U|, so this is what growth costs the backward error, at most.
+  /// ‖|L||U|‖∞ / ‖A‖∞ of the same: L U is A + E with |E| ≤ n u |L||U|, so this is what growth costs the backward error, at most.
   /// Source: Higham, Accuracy and Stability of Numerical Algorithms, section 9.3.
   std::optional<double> norm_growth;
   /// max|lᵢⱼ| of the same: 1 with partial pivoting, and by a tournament a little more.

@@ -199,9 +199,10 @@ class Factoring {
     facts.times.take(q_);
     if (facts.outcome.ok() && measures_growth(by) && A.order() > 0) {
       q_.phase(Phase::check);
-      if (auto sizes = factors->sizes(q_)) facts.growth = growth_of(q_, A, factors->scales(), **sizes);
+      if (const auto sizes = factors->sizes(q_)) facts.growth = growth_of(q_, A, factors->scales(), *sizes);
       facts.times.take(q_);
-      if (const auto partial = after(by, Reason::elements_grew); partial && facts.growth && has_grown(by, *facts.growth)) {
+      if (const auto partial = after(by, Reason::elements_grew);
+          partial && facts.growth && has_grown(by, *facts.growth)) {
         factors.reset();
         const std::string note = elements_grew(*facts.growth);
         return fallen_back(by, *partial, std::move(facts), note);

@@ -357,10 +357,11 @@ class Solver {
     const std::optional<Recipe> next = made.recipe.after_inaccuracy();
     if (recipe_.accuracy > 0) return next;
     if (!record_of(made.recipe.method).may_grow || made.recipe.is_coarse() || made.recipe.in_place) return {};
-    auto sizes = made.factors->sizes(q_);
+    const auto sizes = made.factors->sizes(q_);
     if (!sizes) return {};
-    facts.growth = growth_of(q_, A_, made.factors->scales(), **sizes);
-    const double grown = facts.growth->of_elements, hpl = hpl_residual(*facts.backward_error, A_.order(), facts.roundoff);
+    facts.growth = growth_of(q_, A_, made.factors->scales(), *sizes);
+    const double grown = facts.growth->of_elements,
+                 hpl = hpl_residual(*facts.backward_error, A_.order(), facts.roundoff);
     if (!(hpl <= grown)) return {};
     facts.notes.push_back(elements_grew(grown, hpl, next.has_value()) +
                           (next || made.recipe.refines() ? "" : "; refinement may mend that"));

@@ -50,16 +50,16 @@ Growth growth_of(Queue<Space>& q, KnownMatrix<T, Space>& A, const Scales& by, co
   long double most = 0, norm = 0;
   if (A.is_whole() && by.rows.empty() && by.columns.empty()) {
     most = std::ldexp(static_cast<long double>(A.largest_element(q)), by.exponent);
-    norm = std::ldexp(A.norm(q, Op::transpose), by.exponent);
+    norm = std::ldexp(A.norm(q, Op::none), by.exponent);
   } else {
     std::vector<long double> sums(std::size_t(A.order()), 0);
     for_each_magnitude(q, A.with(Op::none), [&](std::int64_t i, std::int64_t j, double a) {
       const long double scaled = std::ldexp(static_cast<long double>(a), int(by.of(i, j)));
-      most = larger(most, scaled), sums[std::size_t(j)] += scaled;
+      most = larger(most, scaled), sums[std::size_t(i)] += scaled;
     });
     norm = largest(sums);
   }
-  return {double(factors.of_U / most), double(factors.of_product / norm), factors.of_L};
+  return {double(factors.most.of_U / most), double(factors.product / norm), factors.most.of_L};
 }
 
 /// How op(A) x = b is looked at: as op(A) C y = b with x = C y, and each row in the size that it then has.

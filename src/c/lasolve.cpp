@@ -36,10 +36,9 @@ lasolve_report only(const char* message) {
   for (const char** word : {&all.outcome, &all.device, &all.gemm, &all.method, &all.precision, &all.schedule,
                             &all.notes, &all.equilibration, &all.pivoting})
     *word = "";
-  for (double* number :
-       {&all.factor_seconds, &all.solve_seconds, &all.total_seconds, &all.backward_error, &all.hpl_residual, &all.rcond,
-        &all.digits, &all.forward_error_bound, &all.componentwise_backward_error, &all.growth, &all.largest_multiplier,
-        &all.norm_growth})
+  for (double* number : {&all.factor_seconds, &all.solve_seconds, &all.total_seconds, &all.backward_error,
+                         &all.hpl_residual, &all.rcond, &all.digits, &all.forward_error_bound,
+                         &all.componentwise_backward_error, &all.growth, &all.largest_multiplier, &all.norm_growth})
     *number = none;
   all.message = message;
   return all;

@@ -103,7 +103,7 @@ std::string accuracy(const Report& r) {
          line_of(r, "componentwise_backward_error", " (|b - A x| over |A||x| + |b|, element by element)",
                  "componentwise") +
          line_of(r, "growth", " (the largest element of U over that of A)") +
-         line_of(r, "norm_growth", " (|L||U| over A, 1-norms)", "growth of norms") +
+         line_of(r, "norm_growth", " (|L||U| over A, infinity norms)", "growth of norms") +
          line_of(r, "largest_multiplier", " (the largest element of L)", "multipliers") +
          line_of(r, "forward_error", " (the true answer is 1)") +
          line_of(r, "forward_error_bound", " (the forward error is at most that)", "error bound");

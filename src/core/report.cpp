@@ -144,8 +144,9 @@ constexpr ReportField all_fields[] = {
     LASOLVE_MEMBER(growth, "number",
                    "max|U| / max|A| of an LU, with error bounds, with tournament pivoting, or where a solution failed "
                    "its check, if only before it was refined"),
-    LASOLVE_MEMBER(norm_growth, "number",
-                   "of the same, 1-norm of |L||U| over that of A: what growth costs the backward error, at most"),
+    LASOLVE_MEMBER(
+        norm_growth, "number",
+        "of the same, infinity norm of |L||U| over that of A: what growth costs the backward error, at most"),
     LASOLVE_MEMBER(largest_multiplier, "number", "max|L| of the same"),
     LASOLVE_MEMBER(
         forward_error_bound, "number",

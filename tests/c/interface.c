@@ -164,6 +164,25 @@ static void says_what_is_wrong(void) {
         strcmp(lasolve_last_error(), "") == 0);
 }
 
+/* Of an ill-conditioned system in fp32, refined. */
+static void tells_how_refinement_went(void) {
+  lasolve_options options = LASOLVE_OPTIONS_INIT;
+  lasolve_report report = LASOLVE_REPORT_INIT;
+  static double A[20 * 20], B[20 * 2], X[20 * 2];
+  lasolve_int i, j;
+  for (j = 0; j < 20; ++j)
+    for (i = 0; i < 20; ++i) A[i + 20 * j] = (i == j) + 1.0 / (double)(i + 2 * j + 1);
+  for (i = 0; i < 20; ++i) B[i] = 1, B[i + 20] = (double)i;
+  options.method = "lu", options.precision = "fp32", options.history = options.bounds = 1;
+  CHECK(lasolve_dsolve(20, 2, A, 20, B, 20, X, 20, &options, &report) == LASOLVE_OK);
+  CHECK(report.residual_history_rows == report.refine_iterations + 1 && report.residual_history_columns == 2);
+  CHECK(report.residual_history[0] > 0 && report.residual_history[0] < 1e-5 && report.residual_history[1] > 0);
+  CHECK(report.growth >= 0.5 && report.norm_growth >= 1 && report.largest_multiplier <= 1);
+  options.history = options.bounds = 0;
+  CHECK(lasolve_dsolve(20, 2, A, 20, B, 20, X, 20, &options, &report) == LASOLVE_OK);
+  CHECK(!report.residual_history && report.residual_history_rows == 0 && report.norm_growth != report.norm_growth);
+}
+
 /* An older program, whose structures ended sooner. */
 static void serves_older_callers(void) {
   lasolve_options options = LASOLVE_OPTIONS_INIT;
@@ -325,6 +344,7 @@ int main(void) {
   factors_once();
   takes_rows();
   says_what_is_wrong();
+  tells_how_refinement_went();
   serves_older_callers();
   uses_functions_of_the_caller();
   computes_in_a_context();

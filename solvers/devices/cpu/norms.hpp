@@ -20,6 +20,7 @@
 #include "solvers/devices/cpu/extra.hpp"
 #include "solvers/devices/cpu/leaves.hpp"
 #include "solvers/ending.hpp"
+#include "solvers/part_of_factors.hpp"
 #include "solvers/refine/largest.hpp"
 
 namespace lasolve {
@@ -229,6 +230,23 @@ Fetched<std::vector<double>> row_sums_of_magnitudes(Queue<Cpu>& q, Symmetric<T, 
     for (std::int64_t i = first; i < first + m; ++i)
       for (std::int64_t j = 0; j < n; ++j)
         sums[std::size_t(i)] += double(magnitude(i >= j ? A.half(i, j) : A.half(j, i))) * weights[std::size_t(j)];
+  });
+  return sums;
+}
+
+template <class T>
+Fetched<std::vector<double>> row_sums_of_magnitudes(Queue<Cpu>& q, PartOfFactors<T, Cpu> A,
+                                                    const std::vector<double>& weights) {
+  const std::int64_t n = A.rows();
+  std::vector<double> sums(std::size_t(n), 0.0);
+  on_shares(q, n, double(n) * double(n), [&](std::int64_t first, std::int64_t m) {
+    for (std::int64_t j = 0; j < n; ++j) {
+      const auto [begin, end] = A.stored(j);
+      const double w = weights[std::size_t(j)];
+      if (A.which == Factor::L && first <= j && j < first + m) sums[std::size_t(j)] += w;
+      for (std::int64_t i = std::max(first, begin); i < std::min(first + m, end); ++i)
+        sums[std::size_t(i)] += double(magnitude(A.LU(i, j))) * w;
+    }
   });
   return sums;
 }

@@ -15,6 +15,7 @@
 #include "core/symmetric.hpp"
 #include "core/transfer.hpp"
 #include "solvers/ending.hpp"
+#include "solvers/part_of_factors.hpp"
 #include "solvers/refine/largest.hpp"
 
 namespace lasolve {
@@ -45,6 +46,12 @@ __device__ T entry(const Operand<T, Cuda>& A, std::int64_t i, std::int64_t j) {
 template <class T>
 __device__ T entry(const Symmetric<T, Cuda>& A, std::int64_t i, std::int64_t j) {
   return i >= j ? entry(A.half, i, j) : entry(A.half, j, i);
+}
+
+template <class T>
+__device__ T entry(const PartOfFactors<T, Cuda>& A, std::int64_t i, std::int64_t j) {
+  if (A.which == Factor::L ? i <= j : i > j) return T(A.which == Factor::L && i == j);
+  return A.LU.data()[i + j * A.LU.ld()];
 }
 
 /// By a block of 1024 threads: f(k, sum) adds what column k has for row i, a lane's of each of 32 rows, and its warps have every
