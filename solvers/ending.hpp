@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "solvers/refine/largest.hpp"
+
 namespace lasolve {
 
 struct Ending {
@@ -14,6 +16,10 @@ struct Ending {
 struct LargestOfFactors {
   double of_L = 0, of_U = 0;
 };
+
+inline LargestOfFactors larger_of(const LargestOfFactors& a, const LargestOfFactors& b) {
+  return {larger(a.of_L, b.of_L), larger(a.of_U, b.of_U)};
+}
 
 struct SizesOfFactors {
   LargestOfFactors most;

@@ -1,4 +1,4 @@
-// L or U of A = L U, which the factors of a square matrix hold in one.
+// L or U of A = L U, of which the factors hold columns side by side, or all.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,15 @@ namespace lasolve {
 template <class T, class Space = Cpu>
 struct PartOfFactors {
   MatrixView<const T, Space> LU;
-  Factor which;  ///< L has ones on its diagonal, which are not stored
+  Factor which;            ///< L has ones on its diagonal, which are not stored
+  std::int64_t first = 0;  ///< of these columns
 
   constexpr std::int64_t rows() const { return LU.rows(); }
   constexpr std::int64_t cols() const { return LU.cols(); }
+  constexpr std::int64_t diagonal(std::int64_t j) const { return first + j; }
   /// The first row of column j that is stored, and the one behind the last.
   std::pair<std::int64_t, std::int64_t> stored(std::int64_t j) const {
-    return which == Factor::L ? std::pair(j + 1, rows()) : std::pair(std::int64_t(0), j + 1);
+    return which == Factor::L ? std::pair(diagonal(j) + 1, rows()) : std::pair(std::int64_t(0), diagonal(j) + 1);
   }
 };
 

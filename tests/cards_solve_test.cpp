@@ -150,6 +150,31 @@ TEST(SolveOnCards, knows_the_condition_of_one) {
   EXPECT_TRUE(solved.report.forward_error_bound.has_value());
 }
 
+TEST(SolveOnCards, knows_how_elements_grew_and_mends_what_that_has_done) {
+  for (int cards = 2; cards <= 4; ++cards)
+    for (const std::int64_t n : {1, 16, 17, 130}) {
+      SCOPED_TRACE(testing::Message() << cards << " cards, n = " << n);
+      const Matrix<double> A = random_matrix(n, n, 3);
+      Options o = over(cards), one;
+      o.bounds = true;
+      const Report r = Factorization<double>(A.view(), o).report();
+      one.device = {Device::cpu, 0}, one.factorization = Method::lu, one.block_size = 16, one.bounds = true;
+      const Report on_one = Factorization<double>(A.view(), one).report();
+      EXPECT_NEAR(r.growth.value() / on_one.growth.value(), 1, 1e-12);
+      EXPECT_NEAR(r.norm_growth.value() / on_one.norm_growth.value(), 1, 1e-12);
+      EXPECT_NEAR(r.largest_multiplier.value(), on_one.largest_multiplier.value(), 1e-12);
+    }
+  const auto mended = solve_random(wilkinson(56), 1, over(3));
+  expect_solved(mended);
+  EXPECT_EQ(mended.report.growth, 0x1p55);
+  EXPECT_EQ(mended.report.refine_iterations, 1);
+  Options o = over(2);
+  o.pivoting = Pivoting::tournament;
+  const auto by_partial = solve_random(wilkinson(56), 1, o);
+  expect_solved(by_partial);
+  EXPECT_EQ(by_partial.report.pivoting, Pivoting::partial) << "elements grew too much";
+}
+
 /// A row-major matrix is the transpose of what is factored.
 TEST(SolveOnCards, takes_rows) {
   const Matrix<double> A = random_matrix(70, 70), B = random_matrix(70, 2);

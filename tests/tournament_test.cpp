@@ -165,7 +165,7 @@ TEST_P(Tournament, falls_back_to_partial_pivoting_where_elements_grow) {
     const auto solved = solve_for(rounded<T>(wilkinson(60)), random_matrix<T>(60, 2), by_tournament());
     EXPECT_EQ(solved.report.pivoting, Pivoting::partial);
     EXPECT_TRUE(says(notes_of(solved.report), "partial pivoting was used instead"));
-    EXPECT_FALSE(solved.report.largest_multiplier.has_value());
+    EXPECT_EQ(solved.report.largest_multiplier, 1.0) << "of those that gave the answer";
   });
 }
 

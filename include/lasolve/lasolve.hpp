@@ -201,7 +201,7 @@ struct [[nodiscard]] Report {
   /// largest component: of x, or, where columns are scaled, of y. With r < u the outcome is ill_conditioned. None of a solution that
   /// is not accurate.
   std::optional<double> digits;
-  /// max|uᵢⱼ| / max|aᵢⱼ| of an LU in one memory: with Options::bounds, by tournament pivoting, and where a solution failed its check, if only
+  /// max|uᵢⱼ| / max|aᵢⱼ| of an LU that is not out of core: with Options::bounds, by tournament pivoting, and where a solution failed its check, if only
   /// before it was refined.
   std::optional<double> growth;
   /// ‖|L||U|‖∞ / ‖A‖∞ of the same: L U is A + E with |E| ≤ n u |L||U|, so this is what growth costs the backward error, at most.

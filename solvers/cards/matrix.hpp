@@ -14,6 +14,14 @@
 
 namespace lasolve {
 
+/// Of vectors of the same length, of each card one.
+inline std::vector<double> sum_of(const std::vector<std::vector<double>>& parts) {
+  std::vector<double> sum(parts[0].size(), 0);
+  for (const auto& part : parts)
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += part[i];
+  return sum;
+}
+
 template <class T, class Space>
 class MatrixOnCards final : public SpreadMatrix<T, Cpu> {
  public:
@@ -117,10 +125,7 @@ class MatrixOnCards final : public SpreadMatrix<T, Cpu> {
         for (std::size_t i = 0; i < sums->size(); ++i) part[std::size_t(first) + i] += (*sums)[i];
       });
     });
-    std::vector<double> sums(std::size_t(n_), 0);
-    for (const auto& part : parts)
-      for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += part[i];
-    return sums;
+    return sum_of(parts);
   }
 
   double largest_element() override {

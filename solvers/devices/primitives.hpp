@@ -96,7 +96,7 @@ concept HasKernels = requires(Queue<Space>& q, const Gemm<T, Space>& gemm, Matri
   permute_rows(q, X, A, pivots, false);
   // How that ended.
   { ending_of(q, X, pivots.zero) } -> std::convertible_to<Fetched<Ending>>;
-  { largest_of_factors(q, X) } -> std::convertible_to<Fetched<LargestOfFactors>>;
+  { largest_of_factors(q, X, n) } -> std::convertible_to<Fetched<LargestOfFactors>>;
   // [A11; A21] = [L11; L21] L11ᵀ, with at most so many columns. The first minor that is not positive is written down.
   { cholesky_leaf_columns(q, A) } -> std::convertible_to<std::int64_t>;
   panel_cholesky_leaf(q, gemm, A, minors);

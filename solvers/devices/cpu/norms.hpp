@@ -239,11 +239,12 @@ Fetched<std::vector<double>> row_sums_of_magnitudes(Queue<Cpu>& q, PartOfFactors
                                                     const std::vector<double>& weights) {
   const std::int64_t n = A.rows();
   std::vector<double> sums(std::size_t(n), 0.0);
-  on_shares(q, n, double(n) * double(n), [&](std::int64_t first, std::int64_t m) {
-    for (std::int64_t j = 0; j < n; ++j) {
+  on_shares(q, n, double(n) * double(A.cols()), [&](std::int64_t first, std::int64_t m) {
+    for (std::int64_t j = 0; j < A.cols(); ++j) {
       const auto [begin, end] = A.stored(j);
+      const std::int64_t d = A.diagonal(j);
       const double w = weights[std::size_t(j)];
-      if (A.which == Factor::L && first <= j && j < first + m) sums[std::size_t(j)] += w;
+      if (A.which == Factor::L && first <= d && d < first + m) sums[std::size_t(d)] += w;
       for (std::int64_t i = std::max(first, begin); i < std::min(first + m, end); ++i)
         sums[std::size_t(i)] += double(magnitude(A.LU(i, j))) * w;
     }
@@ -283,11 +284,12 @@ Fetched<Ending> ending_of(Queue<Cpu>&, MatrixView<const T> factors, MatrixView<s
   return Ending{failed_at(0, 0), least, most};
 }
 
+/// Of columns first, first + 1, …
 template <class T>
-Fetched<LargestOfFactors> largest_of_factors(Queue<Cpu>&, MatrixView<const T> LU) {
+Fetched<LargestOfFactors> largest_of_factors(Queue<Cpu>&, MatrixView<const T> LU, std::int64_t first = 0) {
   LargestOfFactors most;
   for (std::int64_t j = 0; j < LU.cols(); ++j) {
-    const std::int64_t in_U = std::min(j + 1, LU.rows());
+    const std::int64_t in_U = std::min(first + j + 1, LU.rows());
     most.of_U = larger(most.of_U, column_norm(LU.block(0, j, in_U, 1)));
     most.of_L = larger(most.of_L, column_norm(LU.block(in_U, j, LU.rows() - in_U, 1)));
   }

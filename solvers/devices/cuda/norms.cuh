@@ -50,7 +50,8 @@ __device__ T entry(const Symmetric<T, Cuda>& A, std::int64_t i, std::int64_t j) 
 
 template <class T>
 __device__ T entry(const PartOfFactors<T, Cuda>& A, std::int64_t i, std::int64_t j) {
-  if (A.which == Factor::L ? i <= j : i > j) return T(A.which == Factor::L && i == j);
+  const std::int64_t d = A.diagonal(j);
+  if (A.which == Factor::L ? i <= d : i > d) return T(A.which == Factor::L && i == d);
   return A.LU.data()[i + j * A.LU.ld()];
 }
 
@@ -284,13 +285,14 @@ Fetched<Ending> ending_of(Queue<Cuda>& q, MatrixView<const T, Cuda> factors, Mat
 
 /// One block a column: maxima[j] and maxima[n + j] ← the largest magnitudes of it below the diagonal, and on or above it.
 template <class T>
-__global__ void __launch_bounds__(threads_a_block) maxima_of_factors(MatrixView<const T, Cuda> LU, double* maxima) {
+__global__ void __launch_bounds__(threads_a_block)
+    maxima_of_factors(MatrixView<const T, Cuda> LU, std::int64_t first, double* maxima) {
   __shared__ double best[2][threads_a_block / 32];
   const std::int64_t j = blockIdx.x;
   const T* const x = LU.data() + j * LU.ld();
   double of_L = 0, of_U = 0;
   for (std::int64_t i = threadIdx.x; i < LU.rows(); i += threads_a_block) {
-    double& most = i > j ? of_L : of_U;
+    double& most = i > first + j ? of_L : of_U;
     most = larger(most, fabs(double(x[i])));
   }
   for (int half = 16; half > 0; half /= 2) {
@@ -305,11 +307,12 @@ __global__ void __launch_bounds__(threads_a_block) maxima_of_factors(MatrixView<
   maxima[j + threadIdx.x * gridDim.x] = most;
 }
 
+/// Of columns first, first + 1, …
 template <class T>
-Fetched<LargestOfFactors> largest_of_factors(Queue<Cuda>& q, MatrixView<const T, Cuda> LU) {
+Fetched<LargestOfFactors> largest_of_factors(Queue<Cuda>& q, MatrixView<const T, Cuda> LU, std::int64_t first = 0) {
   if (LU.empty()) return LargestOfFactors();
   const Results<double> maxima(q, 2 * LU.cols());
-  launch(q, maxima_of_factors<T>, unsigned(LU.cols()), threads_a_block, LU, maxima.data());
+  launch(q, maxima_of_factors<T>, unsigned(LU.cols()), threads_a_block, LU, first, maxima.data());
   return maxima.fetched([](const std::vector<double>& all) {
     const auto half = all.begin() + std::ptrdiff_t(all.size() / 2);
     return LargestOfFactors{largest(std::vector<double>(all.begin(), half)),
