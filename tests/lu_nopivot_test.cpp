@@ -44,6 +44,29 @@ TEST_P(LuNopivotSolver, solves_sizes_around_its_blocks) {
   });
 }
 
+/// From the host to a device, where nothing has to be known of all of A before.
+TEST_P(LuNopivotSolver, factors_columns_as_they_come) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    for (const std::int64_t nb : {24, 0})
+      for (const std::int64_t n : {1, 95, 96, 97, 333, 1100}) {
+        SCOPED_TRACE(testing::Message() << "n = " << n << ", nb = " << nb);
+        Options o = without_pivots(nb);
+        o.tuning = tuning_of(o.device);
+        o.tuning->arriving_bytes = 0;
+        o.assume_suitable = true, o.check = false, o.allow_nonfinite = true;
+        const Matrix<T> A = dominant<T>(n, n % 2 == 0), B = random_matrix<T>(n, 2, 9);
+        Matrix<T> X(n, 2);
+        const Report report = solve(A.view(), B.view(), X.view(), o);
+        EXPECT_TRUE(report.outcome.ok());
+        EXPECT_LT((hpl_residual<T>(A.view(), B.view(), X.view())), hpl_threshold);
+        if (GetParam().device == Device::cuda && n > 512) {
+          EXPECT_EQ(report.schedule, Schedule::left_looking);
+        }
+      }
+  });
+}
+
 TEST_P(LuNopivotSolver, refuses_what_is_not_dominant_unless_it_is_assumed) {
   with_element([&](auto zero) {
     using T = decltype(zero);
