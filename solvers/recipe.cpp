@@ -108,8 +108,10 @@ void require_in_parts(const Options& o, const Problem& problem, Executor by) {
   if (!what) return;
   throw std::invalid_argument(
       by == Executor::ranks ? fmt::format("lasolve: over several processes {}", what)
-      : by == Executor::cards
+      : by == Executor::cards && o.cards.size() > 1
           ? fmt::format("lasolve: over several cards {}: name one device instead", what)
+      : by == Executor::cards
+          ? fmt::format("lasolve: where A is in pieces {}: give it as one matrix", what)
           : fmt::format("lasolve: out of core {}: let the system have more of the device's memory", what));
 }
 
@@ -238,6 +240,7 @@ static Recipe first_recipe(const Options& o, const Problem& problem, const Means
   r.executor = means.is_shared                                    ? Executor::ranks
                : r.cards.count > 1                                ? Executor::cards
                : goes_out_of_core(o, problem, means.device_bytes) ? Executor::out_of_core
+               : problem.by_columns                               ? Executor::cards  // of which there is one
                : goes_by_leaf(o, problem, means)                  ? Executor::leaf
                                                                   : Executor::plan;
   const bool in_parts = r.executor == Executor::cards || r.executor == Executor::out_of_core;

@@ -32,6 +32,7 @@ struct Problem {
   bool handed_over = false;             ///< the memory of A is given for its factors
   bool is_complex = false;  ///< then A is no matrix of a method for symmetric ones: there is none for Hermitian ones
   bool from_host = false;   ///< A is to be copied to the device first
+  bool by_columns = false;  ///< A is supplied some columns at a time
   Method glance = Method::automatic;  ///< what a part of A makes likely: lu is certain, cholesky is not
 };
 

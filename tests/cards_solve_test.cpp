@@ -4,7 +4,9 @@
 #include <thread>
 
 #include "core/choose.hpp"
+#include "devices.hpp"
 #include "lasolve/names.hpp"
+#include "lasolve/pieces.hpp"
 #include "solvers/driver/engine.hpp"
 #include "systems.hpp"
 
@@ -211,6 +213,127 @@ TEST(SolveOnCards, makes_a_matrix_again_that_is_not_kept) {
       if (keeps) held_with_copy[precision == Precision::fp32] = held;
       if (!keeps) EXPECT_LE(held, held_with_copy[precision == Precision::fp32] - 110 * 110 * 8);
     }
+}
+
+/// A in copies of its columns, with leading dimensions of their own.
+template <class T>
+struct InPieces {
+  InPieces(const Matrix<T>& A, const std::vector<std::int64_t>& widths) {
+    std::int64_t first = 0;
+    for (const std::int64_t width : widths) {
+      Matrix<T>& its = memory.emplace_back(A.rows(), width, A.rows() + std::int64_t(memory.size() % 3));
+      for (std::int64_t j = 0; j < width; ++j)
+        for (std::int64_t i = 0; i < A.rows(); ++i) its(i, j) = A(i, first + j);
+      first += width;
+    }
+    for (const Matrix<T>& its : memory) all.emplace_back(its);
+  }
+  std::vector<Matrix<T>> memory;
+  std::vector<Borrowed<const T>> all;
+};
+
+/// As one, in halves between pieces without columns, in odd widths, and column by column.
+std::vector<std::vector<std::int64_t>> ways_to_cut(std::int64_t n) {
+  std::vector<std::int64_t> odd;
+  for (std::int64_t left = n; left > 0; left -= odd.back())
+    odd.push_back(std::min<std::int64_t>(left, 7 + 6 * (left % 5)));
+  return {{n}, {0, n / 2, 0, n - n / 2, 0}, odd, std::vector<std::int64_t>(std::size_t(n), 1)};
+}
+
+template <class T>
+void expect_bits_of_one_matrix(const Matrix<T>& A, const Options& o) {
+  const Matrix<T> B = random_matrix<T>(A.rows(), 3);
+  Matrix<T> one(A.rows(), 3), X(A.rows(), 3);
+  EXPECT_TRUE(Factorization<T>(A.view(), o).solve(B, one).outcome.ok());
+  for (const auto& widths : ways_to_cut(A.rows())) {
+    SCOPED_TRACE(testing::Message() << "n = " << A.rows() << " in " << widths.size() << " pieces");
+    const InPieces<T> pieces(A, widths);
+    Factorization<T> factors = factor_pieces(pieces.all, o);
+    EXPECT_TRUE(factors.solve(B, X).outcome.ok());
+    EXPECT_TRUE(same_bits(X, one));
+    EXPECT_EQ(factors.report().cards.size(), o.cards.size());
+  }
+}
+
+TEST(SolveOnCards, has_of_pieces_the_bits_of_one_matrix) {
+  for (int cards = 2; cards <= 4; ++cards)
+    for (const std::int64_t n : {1, 2, 17, 100, 193}) {
+      for (const Method method : methods) {
+        expect_bits_of_one_matrix(matrix_for<double>(method, n), over(cards, method));
+        expect_bits_of_one_matrix(matrix_for<float>(method, n), over(cards, method));
+      }
+      Options refined = over(cards);
+      refined.precision = Precision::fp32;
+      expect_bits_of_one_matrix(random_matrix(n, n), refined);
+    }
+}
+
+TEST(SolveOnCards, takes_pieces_that_lie_between_each_other) {
+  const Matrix<double> A = random_matrix(60, 60), B = random_matrix(60, 1);
+  Matrix<double> both(120, 30), X(60, 1);
+  const std::vector<Borrowed<const double>> pieces = {both.view().block(60, 0, 60, 30),
+                                                      both.view().block(0, 0, 60, 30)};
+  for (std::int64_t j = 0; j < 30; ++j)
+    for (std::int64_t i = 0; i < 60; ++i) both(60 + i, j) = A(i, j), both(i, j) = A(i, 30 + j);
+  EXPECT_TRUE(factor_pieces(pieces, over(3)).solve(B, X).outcome.ok());
+  EXPECT_LT((hpl_residual<double>(A.view(), B.view(), X.view())), hpl_threshold);
+}
+
+TEST(SolveOnCards, takes_pieces_on_one_device_and_out_of_core) {
+  const Matrix<double> A = random_matrix(90, 90), B = random_matrix(90, 2);
+  const InPieces<double> pieces(A, {31, 0, 50, 9});
+  Options o;
+  o.device = {Device::cpu, 0};
+  for (const std::int64_t room : {0, 90 * 90 * 8}) {
+    o.device_memory = room;
+    Matrix<double> X(90, 2);
+    Factorization<double> factors = factor_pieces(pieces.all, o);
+    EXPECT_TRUE(factors.solve(B, X).outcome.ok());
+    EXPECT_LT((hpl_residual<double>(A.view(), B.view(), X.view())), hpl_threshold);
+    EXPECT_EQ(notes_of(factors.report()).find("out of core") != std::string::npos, room > 0);
+  }
+  o.device_memory = 0, o.triangle = Uplo::lower;
+  EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { factor_pieces(pieces.all, o); }), "where A is in pieces"));
+}
+
+TEST(SolveOnCards, finds_in_pieces_what_is_wrong_with_their_matrix) {
+  const Matrix<double> B = random_matrix(90, 1);
+  const InPieces<double> singular(with_zero_columns(random_matrix(90, 90), 40, 1), {25, 60, 5});
+  expect_outcome(factor_pieces(singular.all, over(2)).report().outcome, Outcome::singular, 40);
+  InPieces<double> pieces(random_matrix(90, 90), {25, 60, 5});
+  Factorization<double> factors = factor_pieces(pieces.all, over(2));
+  MatrixView<double> X = pieces.memory[1].view().columns(59, 1);
+  EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { factors.solve(B, X); }), "overlap the matrix"));
+  pieces.memory[2](7, 4) = std::numeric_limits<double>::infinity();
+  EXPECT_THROW(factor_pieces(pieces.all, over(2)), NotFinite);
+}
+
+TEST(SolveOnCards, names_the_piece_that_it_does_not_take) {
+  const Matrix<double> A = random_matrix(20, 20), low = random_matrix(19, 4);
+  const InPieces<double> pieces(A, {8, 8, 4});
+  const auto refuses = [&](std::size_t k, const Borrowed<const double>& other, const char* why) {
+    auto changed = pieces.all;
+    changed[k] = other;
+    EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { factor_pieces(changed, over(2)); }), why));
+  };
+  const double* const a = A.data();
+  refuses(1, row_major(a, 20, 8), "piece 1 of A is row-major");
+  refuses(1, Borrowed<const double>(a, 20, 8, 2, 40), "piece 1 of A is row-major, or has gaps");
+  refuses(2, low.view(), "piece 2 of A has 19 rows, but piece 0 has 20");
+  refuses(0, low.view().columns(0, 0), "piece 1 of A has 20 rows, but piece 0 has 19");
+  refuses(1, A.view().columns(0, 13), "piece 1 of A has 13 columns behind 8 others, but A is 20 × 20");
+  refuses(2, A.view().columns(0, 3), "piece 2 of A is the last, and ends at column 19, but A is 20 × 20");
+  refuses(2, pieces.memory[0].view().columns(7, 1), "is the last, and ends at column 17");
+  refuses(2, pieces.memory[0].view().columns(4, 4), "piece 2 of A overlaps piece 0");
+  refuses(0, pieces.all[1], "piece 1 of A overlaps piece 0");
+  refuses(1, pieces.all[1].to_be_copied(), "piece 1 of A may end with the call");
+  refuses(1, pieces.all[1].in_device_memory(), "piece 1 of A is on a CUDA device, but Options::device is the CPU");
+  const std::span<const Borrowed<const double>> none;
+  EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { factor_pieces(none, over(2)); }), "there are none"));
+  auto elsewhere = pieces.all;
+  elsewhere[2] = elsewhere[2].in_device_memory();
+  EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { factor_pieces(elsewhere); }),
+                   "piece 2 of A is a view of device memory, but points to none"));
 }
 
 TEST(SolveOnCards, says_what_several_do_not_do) {

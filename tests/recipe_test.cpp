@@ -216,6 +216,16 @@ TEST(Recipes, go_by_a_leaf_where_one_holds_the_system_and_nothing_else_is_asked_
   EXPECT_EQ(resolve(o, {.n = 30}, means(~0u, true)).first().executor, Executor::plan);
 }
 
+/// A matrix that is supplied, and fits, goes as over several cards: to one.
+TEST(Recipes, go_to_one_card_where_columns_are_supplied) {
+  const Recipe one = resolve({}, {.n = 30, .by_columns = true}, means(~0u, true)).first();
+  EXPECT_EQ(one.executor, Executor::cards);
+  EXPECT_EQ(one.schedule, Schedule::right_looking);
+  Options o;
+  o.triangle = Uplo::lower;
+  EXPECT_THROW(resolve(o, {.n = 30, .by_columns = true}, means()), std::invalid_argument);
+}
+
 TEST(Recipes, can_be_read) {
   Options o;
   o.precision = Precision::tf32;

@@ -57,7 +57,7 @@ struct Options {
   Device device = {};
   /// Several devices of the kind of `device`, by their indices: the columns of A are dealt out to them, so that they hold larger systems, and
   /// solve large ones sooner. `device` is the first. One may be named twice; those of the CPU are threads with memory of their own, for tests.
-  /// Fewer than two: `device` alone.
+  /// Fewer than two: `device` alone. For an A that is spread over them already: lasolve/pieces.hpp.
   std::vector<int> cards = {};
   /// Bytes of the device's memory that a system may take; 0: all that is free but 1 GiB, and on the CPU any. A and factors that take more stay on the
   /// host, and pass the device in block columns: out of core.

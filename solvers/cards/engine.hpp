@@ -33,7 +33,8 @@ class SystemOnCardsOf : public SystemOnCards<T> {
         gemm_(gemm),
         coarse_(coarse_backend<Space>(options, options.device.index)),
         source_(std::move(source)),
-        recipes_(resolve(options, {.n = A.n, .element = precision_of<T>}, means(options, A.device_bytes))),
+        recipes_(resolve(options, {.n = A.n, .element = precision_of<T>, .by_columns = true},
+                         means(options, A.device_bytes))),
         A_(matrix_of(A)) {}
 
   const Recipes& recipes() const override { return recipes_; }

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "core/backend_table.hpp"
 #include "core/choose.hpp"
@@ -53,8 +54,8 @@ class Engine {
   std::int64_t order = 0;
   /// How A is related to what was factored.
   Op stored = Op::none;
-  /// Where A lies, if it is the caller's and is read again with each solve.
-  Extent borrowed;
+  /// Where A lies, or its pieces do, if it is the caller's and is read again with each solve.
+  std::vector<Extent> borrowed;
   /// A, if it is a copy of the caller's.
   Matrix<T, Cpu> kept;
   virtual double rcond() = 0;
@@ -163,7 +164,8 @@ struct Columnwise {
   Supply<T, Cuda> on_cuda;
   std::optional<bool> keeps =
       {};  ///< cards have a copy of it beside its factors; none: where there is room, and it is read again
-  double device_bytes = 0;  ///< as in Means
+  double device_bytes = 0;            ///< as in Means
+  std::vector<Extent> borrowed = {};  ///< where it lies, if it is the caller's
 };
 /// Factors over the cards that the options name, of the kind of the backend, or out of core with one.
 template <class T>
@@ -176,7 +178,7 @@ Choice choose_for(const Options&, const SharedContext& = {});
 double bytes_of_device(const Options&, const Choice&, const Problem&);
 /// Whether it is for one device, and goes out of core there.
 bool goes_out_of_core(const Options&, const Choice&, const Problem&);
-/// The columns of a matrix on the host, or on a CUDA device after what a stream has been given.
+/// The columns of a matrix on the host, or on a CUDA device after what a stream has been given; a default stream is that of this device.
 template <class T>
 Columnwise<T> columnwise(MatrixView<const T, Cpu> A);
 template <class T>

@@ -1,6 +1,9 @@
 // The public entry points: choose a backend, make the engine on its device.
 #include <algorithm>
 #include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "core/choose.hpp"
 #include "core/cpu/copy_on_host.hpp"
@@ -28,9 +31,10 @@ Facts start_of(const Choice& choice, const Options& options, Op op = Op::none) {
 
 /// The engine of a matrix of order n with what it is asked about it. `borrowed`: where that is the caller's.
 template <class T>
-std::unique_ptr<Engine<T>> of_matrix(std::int64_t n, std::unique_ptr<Engine<T>> engine, const Extent& borrowed = {}) {
+std::unique_ptr<Engine<T>> of_matrix(std::int64_t n, std::unique_ptr<Engine<T>> engine,
+                                     std::vector<Extent> borrowed = {}) {
   engine->order = n;
-  if (engine->recipe().reads_A_again()) engine->borrowed = borrowed;
+  if (engine->recipe().reads_A_again()) engine->borrowed = std::move(borrowed);
   return engine;
 }
 
@@ -92,7 +96,7 @@ std::unique_ptr<Engine<T>> engine_by(const Choice& choice, const Columns<const T
   const auto made_with = [&](const Options& its) {
     try {
       auto engine =
-          of_matrix(view.rows(), make_engine_for(Given<T, Cpu>(view), its, choice, context, op), Extent(view));
+          of_matrix(view.rows(), make_engine_for(Given<T, Cpu>(view), its, choice, context, op), {Extent(view)});
       engine->stored = op;
       return engine;
     } catch (const NotFinite& e) {
@@ -121,19 +125,21 @@ std::unique_ptr<Engine<T>> engine_on_device(Given<T, Cuda> A, Options options, C
   if (options.device.kind == Device::automatic) options.device = device_of<T>(A.A);
   const Choice choice = choose_for(options);
   require(choice.backend.index() == 1, "the matrix is on a CUDA device, but the backend runs on the CPU");
-  const Extent borrowed = A.memory || A.may_end ? Extent() : Extent(A.A);
+  std::vector<Extent> borrowed;
+  if (!A.memory && !A.may_end) borrowed.emplace_back(A.A);
   const std::int64_t n = A.A.rows();
   if (options.cards.size() > 1) {
     require(!context, "a context is on one device, but several cards are asked for");
     require(!A.memory && !A.may_end, "over several cards A is borrowed: give a view of it that has a name");
-    auto several = of_matrix(n, make_engine_on_cards<T>(columnwise(A.A, after), options, choice, op), borrowed);
+    auto several =
+        of_matrix(n, make_engine_on_cards<T>(columnwise(A.A, after), options, choice, op), std::move(borrowed));
     several->stored = op;
     return several;
   }
   auto engine = of_matrix(n,
                           make_engine<T>(std::move(A), *std::get<1>(choice.backend), options,
                                          start_of(choice, options, op), after, context),
-                          borrowed);
+                          std::move(borrowed));
   engine->stored = op;
   return engine;
 }
@@ -186,10 +192,10 @@ std::unique_ptr<Engine<T>> engine_in(Matrix<T, Cuda>&& A, const Options& options
 
 /// Sizes and places of what an engine, or a call of solve(), is given.
 template <class T>
-ColumnsOfSystem<T> require_rhs(std::int64_t n, const Extent& A, const Borrowed<const T>& B, const Borrowed<T>& X,
-                               Op op) {
+ColumnsOfSystem<T> require_rhs(std::int64_t n, std::span<const Extent> A, const Borrowed<const T>& B,
+                               const Borrowed<T>& X, Op op) {
   ColumnsOfSystem<T> columns = require_rhs(n, B, X);
-  require_disjoint(A, extent_of(X, columns.x));
+  for (const Extent& its : A) require_disjoint(its, extent_of(X, columns.x));
   require_enumerator(op, "op");
   if (B.on_cuda()) return columns;
   require_on_host("B", Ends(B));
@@ -219,7 +225,8 @@ Report solve_once(const Borrowed<const T>& A, const Borrowed<const T>& B, const 
                   Op op, const After& after) {
   require_square(A.rows(), A.cols());
   const auto columns = columns_of<Cpu>(A);
-  const auto rhs = require_rhs(A.rows(), extent_of(A, columns), B, X, op);
+  const Extent its = extent_of(A, columns);
+  const auto rhs = require_rhs(A.rows(), {&its, 1}, B, X, op);
   if (A.on_cuda() || B.on_cuda() || after.context || !columns || options.device_memory > 0) {
     const auto engine = engine_for(A, options, after);
     Report report = solve_by(*engine, B, X, rhs, op, after.stream);
@@ -276,7 +283,9 @@ template <class T>
 Factorization<T> FactorizationOf<T>::columns(Columnwise<T> A, const Options& options) {
   require_enumerators(options);
   const std::int64_t n = A.n;
-  return Factorization<T>(of_matrix(n, make_engine_on_cards<T>(std::move(A), options, choose_for(options), Op::none)));
+  std::vector<Extent> borrowed = std::move(A.borrowed);
+  auto engine = make_engine_on_cards<T>(std::move(A), options, choose_for(options), Op::none);
+  return Factorization<T>(of_matrix(n, std::move(engine), std::move(borrowed)));
 }
 template struct FactorizationOf<double>;
 template struct FactorizationOf<float>;
@@ -345,7 +354,7 @@ void Factorization<T>::apply(Factor which, bool inverse, Borrowed<const T> B, Bo
                              CUstream_st* after) {
   Engine<T>& engine = not_moved(engine_);
   require_enumerator(which);
-  const auto columns = require_rhs(engine.order, Extent(), B, X, op);
+  const auto columns = require_rhs(engine.order, {}, B, X, op);
   require(inverse || !overlap(extent_of(B), extent_of(X)),
           "a product is written to X while B is read: give X memory of its own");
   const FactorCall call{which, op, inverse};

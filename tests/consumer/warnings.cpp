@@ -1,6 +1,7 @@
 // What programs do with the headers. tests/refused.sh compiles it with warnings that people turn on, as errors.
 #include <lasolve/async.hpp>
 #include <lasolve/names.hpp>
+#include <lasolve/pieces.hpp>
 #include <lasolve/report_fields.hpp>
 
 #include <vector>
@@ -24,6 +25,8 @@ int main() {
   AsyncFactorization<double> later =
       factor_async(Matrix<double, Cuda>(2, 2), {.factorization = Method::lu}, Context(0));
   report.outcome = later.wait();
+  const std::vector<Borrowed<const double>> pieces = {A};
+  report = factor_pieces(pieces, {.cards = {0, 1}}).report();
   report.n = std::get<std::int64_t>(report_field("nrhs").of(report));
   Queue<Cpu> queue;
   const Gemm<double, Cpu> gemm(one_function);

@@ -1,8 +1,10 @@
 // Systems over several cards: twice the same one, which runs wherever there is a device, and two where there are two.
 #include <limits>
 
+#include "core/current_device.hpp"
 #include "devices.hpp"
 #include "lasolve/names.hpp"
+#include "lasolve/pieces.hpp"
 #include "solvers/driver/engine.hpp"
 #include "systems.hpp"
 
@@ -96,6 +98,88 @@ TEST_P(CardsOnCuda, take_a_matrix_of_a_device) {
   const Report report = solve(std::as_const(dA).view(), std::as_const(dB).view(), dX.view(), over());
   EXPECT_TRUE(report.outcome.ok()) << report.outcome.message();
   EXPECT_LT((hpl_residual<double>(A.view(), B.view(), download(q, dX))), hpl_threshold);
+}
+
+/// Columns on device 0, in turns on each card, on the host, and a piece without any: as A whole, which is on the host.
+template <class T>
+void expect_bits_of_one_matrix(const Options& o, std::int64_t n) {
+  const Matrix<T> A = random_matrix<T>(n, n), B = random_matrix<T>(n, 2);
+  std::vector<Matrix<T, Cuda>> there;
+  std::vector<Borrowed<const T>> pieces;
+  std::int64_t first = 0;
+  const auto columns = [&](std::int64_t width) {
+    const auto some = A.view().columns(first, std::min(width, n - first));
+    first += some.cols();
+    return some;
+  };
+  const auto put_on = [&](int card, std::int64_t width) {
+    const auto from = columns(width);
+    const CurrentDevice current(card);
+    Queue<Cuda> q(card);
+    const auto to = there.emplace_back(n, from.cols(), n + 1).view();
+    copy<T>(q, from, to);
+    q.finish();
+    pieces.emplace_back(to);
+  };
+  there.reserve(16);
+  put_on(0, n / 7);
+  for (int turn = 0; turn < 2; ++turn)
+    for (const int card : o.cards) put_on(card, n / 11);
+  pieces.emplace_back(columns(n / 5));
+  put_on(o.cards.back(), 0);
+  put_on(o.cards.back(), n);
+  EXPECT_EQ(first, n);
+  Matrix<T> one(n, 2), X(n, 2);
+  EXPECT_TRUE(Factorization<T>(A.view(), o).solve(B, one).outcome.ok());
+  Factorization<T> factors = factor_pieces(pieces, o);
+  EXPECT_TRUE(factors.solve(B, X).outcome.ok());
+  EXPECT_TRUE(same_bits(X, one));
+  EXPECT_EQ(factors.report().cards.size(), o.cards.size());
+}
+
+TEST_P(CardsOnCuda, take_a_matrix_in_pieces) {
+  for (const std::int64_t n : {1, 29, 900, 2500}) {
+    SCOPED_TRACE(n);
+    expect_bits_of_one_matrix<double>(over(), n);
+    expect_bits_of_one_matrix<float>(over(), n);
+    Options refined = over();
+    refined.precision = Precision::fp32, refined.block_size = 96;
+    expect_bits_of_one_matrix<double>(refined, n);
+  }
+}
+
+/// Without a list of cards, and without a device: that of the first piece which is on one.
+TEST_P(CardsOnCuda, take_pieces_on_one_of_them) {
+  const int card = GetParam().back();
+  const CurrentDevice current(card);
+  Queue<Cuda> q(card);
+  const Matrix<double> A = random_matrix(700, 700), B = random_matrix(700, 2);
+  Matrix<double, Cuda> there(700, 400), X(700, 2);
+  const Matrix<double, Cuda> b = upload(q, B);
+  copy<double>(q, A.view().columns(300, 400), there.view());
+  q.finish();
+  const std::vector<Borrowed<const double>> pieces = {A.view().columns(0, 300), there.view()};
+  Factorization<double> factors = factor_pieces(pieces);
+  EXPECT_EQ(factors.report().device, name_of(Device{Device::cuda, card}));
+  EXPECT_TRUE(factors.solve(b.view(), X.view()).outcome.ok());
+  EXPECT_LT((hpl_residual<double>(A.view(), B.view(), download(q, X))), hpl_threshold);
+}
+
+TEST_P(CardsOnCuda, name_a_piece_that_is_elsewhere_than_its_type_says) {
+  const Matrix<double> A = random_matrix(40, 40);
+  Queue<Cuda> q(0);
+  const Matrix<double, Cuda> there = upload(q, A);
+  const auto complaint = [](const Borrowed<const double>& left, const Borrowed<const double>& right) {
+    const std::vector<Borrowed<const double>> pieces = {left, right};
+    return complaint_of<std::invalid_argument>([&] { factor_pieces(pieces, over()); });
+  };
+  const auto left = A.view().columns(0, 20);
+  const MatrixView<const double> as_host(there.view().columns(20, 20).data(), 40, 20, there.ld());
+  const MatrixView<const double, Cuda> as_device(A.view().columns(20, 20).data(), 40, 20, A.ld());
+  EXPECT_TRUE(says(complaint(left, as_host), "piece 1 of A is a view of memory of the host, but points to memory of"));
+  EXPECT_TRUE(says(complaint(left, as_device), "piece 1 of A is a view of device memory, but points to none"));
+  const auto right = there.view().columns(10, 20);
+  EXPECT_TRUE(says(complaint(right, there.view().columns(20, 20)), "piece 1 of A overlaps piece 0"));
 }
 
 TEST_P(CardsOnCuda, make_a_matrix_again_that_is_not_kept) {

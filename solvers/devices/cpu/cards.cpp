@@ -65,8 +65,8 @@ class CardsEngine final : public Engine<T> {
   }
   void with_triangles(const std::function<void(Triangles<T>&)>&, std::optional<CUstream_st*>) override {
     throw std::invalid_argument(
-        "lasolve: factors over several cards or out of core are not taken apart: for L, U, pivots and the determinant "
-        "they are to be on one device");
+        "lasolve: factors over several cards, of pieces or out of core are not taken apart: for L, U, pivots and the "
+        "determinant A is to be one matrix on one device");
   }
 
  private:

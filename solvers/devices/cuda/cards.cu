@@ -1,4 +1,8 @@
 // Several cards on CUDA.
+#include <optional>
+
+#include "core/current_device.hpp"
+#include "core/memory_kind.hpp"
 #include "core/settled.hpp"
 #include "core/transfer.hpp"
 #include "solvers/devices/cpu/rows.hpp"
@@ -88,12 +92,20 @@ namespace lasolve {
 
 namespace {
 
+/// Waits for what a stream was given, after which memory is read. A default stream is that of the device of this memory.
+template <class T>
+void wait_for(CUstream_st* after, MatrixView<const T, Cuda> memory) {
+  std::optional<CurrentDevice> current;
+  if (const int its = memory_kind(memory.data()).cuda_device; its >= 0) current.emplace(its);
+  CUDA_CHECK(cudaStreamSynchronize(after));
+}
+
 template <class T>
 class OnCudaCards final : public SystemOnCardsOf<T, Cuda> {
  public:
   using SystemOnCardsOf<T, Cuda>::SystemOnCardsOf;
   void copy_to_host(Columns<const T, Cuda> B, CUstream_st* after, MatrixView<T> b) override {
-    CUDA_CHECK(cudaStreamSynchronize(after));
+    wait_for(after, B.view);
     on_first([&](Queue<Cuda>& q) { copy<T>(q, B.view, b); });
   }
   void copy_from_host(MatrixView<const T> x, Columns<T, Cuda> X) override {
@@ -121,7 +133,7 @@ std::unique_ptr<SystemOnCards<T>> system_on_cards(Columnwise<T> A, const GemmBac
 
 template <class T>
 Columnwise<T> columnwise(MatrixView<const T, Cuda> A, CUstream_st* after) {
-  CUDA_CHECK(cudaStreamSynchronize(after));
+  wait_for(after, A);
   const auto copied = [A](Queue<Cuda>& q, std::int64_t first, MatrixView<T, Cuda> to) {
     copy_from_card<T>(q, A.columns(first, to.cols()), to);
   };
