@@ -55,7 +55,8 @@ class Engine {
   /// How A is related to what was factored.
   Op stored = Op::none;
   /// Where A lies, or its pieces do, if it is the caller's and is read again with each solve.
-  std::vector<Extent> borrowed;
+  Extent borrowed;
+  std::vector<Extent> pieces;
   /// A, if it is a copy of the caller's.
   Matrix<T, Cpu> kept;
   virtual double rcond() = 0;

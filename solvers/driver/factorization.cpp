@@ -1,7 +1,6 @@
 // The public entry points: choose a backend, make the engine on its device.
 #include <algorithm>
 #include <numeric>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -31,10 +30,9 @@ Facts start_of(const Choice& choice, const Options& options, Op op = Op::none) {
 
 /// The engine of a matrix of order n with what it is asked about it. `borrowed`: where that is the caller's.
 template <class T>
-std::unique_ptr<Engine<T>> of_matrix(std::int64_t n, std::unique_ptr<Engine<T>> engine,
-                                     std::vector<Extent> borrowed = {}) {
+std::unique_ptr<Engine<T>> of_matrix(std::int64_t n, std::unique_ptr<Engine<T>> engine, const Extent& borrowed = {}) {
   engine->order = n;
-  if (engine->recipe().reads_A_again()) engine->borrowed = std::move(borrowed);
+  if (engine->recipe().reads_A_again()) engine->borrowed = borrowed;
   return engine;
 }
 
@@ -96,7 +94,7 @@ std::unique_ptr<Engine<T>> engine_by(const Choice& choice, const Columns<const T
   const auto made_with = [&](const Options& its) {
     try {
       auto engine =
-          of_matrix(view.rows(), make_engine_for(Given<T, Cpu>(view), its, choice, context, op), {Extent(view)});
+          of_matrix(view.rows(), make_engine_for(Given<T, Cpu>(view), its, choice, context, op), Extent(view));
       engine->stored = op;
       return engine;
     } catch (const NotFinite& e) {
@@ -125,21 +123,19 @@ std::unique_ptr<Engine<T>> engine_on_device(Given<T, Cuda> A, Options options, C
   if (options.device.kind == Device::automatic) options.device = device_of<T>(A.A);
   const Choice choice = choose_for(options);
   require(choice.backend.index() == 1, "the matrix is on a CUDA device, but the backend runs on the CPU");
-  std::vector<Extent> borrowed;
-  if (!A.memory && !A.may_end) borrowed.emplace_back(A.A);
+  const Extent borrowed = A.memory || A.may_end ? Extent() : Extent(A.A);
   const std::int64_t n = A.A.rows();
   if (options.cards.size() > 1) {
     require(!context, "a context is on one device, but several cards are asked for");
     require(!A.memory && !A.may_end, "over several cards A is borrowed: give a view of it that has a name");
-    auto several =
-        of_matrix(n, make_engine_on_cards<T>(columnwise(A.A, after), options, choice, op), std::move(borrowed));
+    auto several = of_matrix(n, make_engine_on_cards<T>(columnwise(A.A, after), options, choice, op), borrowed);
     several->stored = op;
     return several;
   }
   auto engine = of_matrix(n,
                           make_engine<T>(std::move(A), *std::get<1>(choice.backend), options,
                                          start_of(choice, options, op), after, context),
-                          std::move(borrowed));
+                          borrowed);
   engine->stored = op;
   return engine;
 }
@@ -192,10 +188,10 @@ std::unique_ptr<Engine<T>> engine_in(Matrix<T, Cuda>&& A, const Options& options
 
 /// Sizes and places of what an engine, or a call of solve(), is given.
 template <class T>
-ColumnsOfSystem<T> require_rhs(std::int64_t n, std::span<const Extent> A, const Borrowed<const T>& B,
-                               const Borrowed<T>& X, Op op) {
+ColumnsOfSystem<T> require_rhs(std::int64_t n, const Extent& A, const Borrowed<const T>& B, const Borrowed<T>& X,
+                               Op op) {
   ColumnsOfSystem<T> columns = require_rhs(n, B, X);
-  for (const Extent& its : A) require_disjoint(its, extent_of(X, columns.x));
+  require_disjoint(A, extent_of(X, columns.x));
   require_enumerator(op, "op");
   if (B.on_cuda()) return columns;
   require_on_host("B", Ends(B));
@@ -225,8 +221,7 @@ Report solve_once(const Borrowed<const T>& A, const Borrowed<const T>& B, const 
                   Op op, const After& after) {
   require_square(A.rows(), A.cols());
   const auto columns = columns_of<Cpu>(A);
-  const Extent its = extent_of(A, columns);
-  const auto rhs = require_rhs(A.rows(), {&its, 1}, B, X, op);
+  const auto rhs = require_rhs(A.rows(), extent_of(A, columns), B, X, op);
   if (A.on_cuda() || B.on_cuda() || after.context || !columns || options.device_memory > 0) {
     const auto engine = engine_for(A, options, after);
     Report report = solve_by(*engine, B, X, rhs, op, after.stream);
@@ -283,9 +278,10 @@ template <class T>
 Factorization<T> FactorizationOf<T>::columns(Columnwise<T> A, const Options& options) {
   require_enumerators(options);
   const std::int64_t n = A.n;
-  std::vector<Extent> borrowed = std::move(A.borrowed);
-  auto engine = make_engine_on_cards<T>(std::move(A), options, choose_for(options), Op::none);
-  return Factorization<T>(of_matrix(n, std::move(engine), std::move(borrowed)));
+  std::vector<Extent> pieces = std::move(A.borrowed);
+  auto engine = of_matrix(n, make_engine_on_cards<T>(std::move(A), options, choose_for(options), Op::none));
+  if (engine->recipe().reads_A_again()) engine->pieces = std::move(pieces);
+  return Factorization<T>(std::move(engine));
 }
 template struct FactorizationOf<double>;
 template struct FactorizationOf<float>;
@@ -315,7 +311,9 @@ const Report& Factorization<T>::report() const {
 template <class T>
 Report Factorization<T>::solve(Borrowed<const T> B, Borrowed<T> X, Op op, CUstream_st* after) {
   Engine<T>& engine = not_moved(engine_);
-  return solve_by(engine, B, X, require_rhs(engine.order, engine.borrowed, B, X, op), op, after);
+  const ColumnsOfSystem<T> columns = require_rhs(engine.order, engine.borrowed, B, X, op);
+  for (const Extent& piece : engine.pieces) require_disjoint(piece, extent_of(X, columns.x));
+  return solve_by(engine, B, X, columns, op, after);
 }
 template <class T>
 double Factorization<T>::rcond() {
@@ -354,7 +352,7 @@ void Factorization<T>::apply(Factor which, bool inverse, Borrowed<const T> B, Bo
                              CUstream_st* after) {
   Engine<T>& engine = not_moved(engine_);
   require_enumerator(which);
-  const auto columns = require_rhs(engine.order, {}, B, X, op);
+  const auto columns = require_rhs(engine.order, Extent(), B, X, op);
   require(inverse || !overlap(extent_of(B), extent_of(X)),
           "a product is written to X while B is read: give X memory of its own");
   const FactorCall call{which, op, inverse};
