@@ -4,6 +4,7 @@
 #include <fuzzer/FuzzedDataProvider.h>
 
 #include <cmath>
+#include <cstddef>
 #include <iterator>
 #include <string>
 #include <vector>
@@ -41,6 +42,7 @@ inline lasolve_options options_of(FuzzedDataProvider& in, std::vector<std::strin
   o.device_memory = in.PickValueInArray<lasolve_int>({0, 0, 1, 4096, -1});
   if (in.ConsumeIntegralInRange(0, 15) == 0) o.memory = lasolve_memory(7);
   if (in.ConsumeIntegralInRange(0, 15) == 0) o.size = 8 * in.ConsumeIntegralInRange<std::size_t>(0, sizeof o / 8);
+  if (o.size <= offsetof(lasolve_options, row_major)) o.row_major = 0;
   if (in.ConsumeIntegralInRange(0, 15) == 0) o.progress = [](void*, double) { return 1; };
   return o;
 }
