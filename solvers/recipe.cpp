@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/ceil_div.hpp"
 #include "core/choose.hpp"
@@ -226,6 +227,8 @@ CardList cards_of(const Options& o) {
   CardList list;
   if (o.cards.size() < 2) return list;
   require(o.cards.size() <= CardList::most, "a system is spread over 16 cards at most");
+  const auto does_not_fit = [](int index) { return !std::in_range<std::uint8_t>(index); };
+  require(!any_of(o.cards, does_not_fit), "the index of a card is 255 at most");
   list.count = o.cards.size();
   std::copy(o.cards.begin(), o.cards.end(), list.indices.begin());
   return list;

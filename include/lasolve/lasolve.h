@@ -18,6 +18,13 @@ extern "C" {
 /* A size or an index; 64 bits. */
 typedef ptrdiff_t lasolve_int;
 
+/* Any int may come from C; in C++ that is undefined of an enumeration without this. */
+#ifdef __cplusplus
+#define LASOLVE_ANY_INT : int
+#else
+#define LASOLVE_ANY_INT
+#endif
+
 /* How a call ended: the numbers are the exit codes of the tool. */
 typedef enum lasolve_status {
   LASOLVE_OK = 0,          /* solved, or factored */
@@ -30,9 +37,9 @@ typedef enum lasolve_status {
 } lasolve_status;
 
 /* Where A, B and X lie. */
-typedef enum lasolve_memory { LASOLVE_HOST = 0, LASOLVE_CUDA = 1 } lasolve_memory;
+typedef enum lasolve_memory LASOLVE_ANY_INT { LASOLVE_HOST = 0, LASOLVE_CUDA = 1 } lasolve_memory;
 
-typedef enum lasolve_op { LASOLVE_NONE = 0, LASOLVE_TRANSPOSE = 1 } lasolve_op;
+typedef enum lasolve_op LASOLVE_ANY_INT { LASOLVE_NONE = 0, LASOLVE_TRANSPOSE = 1 } lasolve_op;
 
 /* C <- alpha op(A) op(B) + beta C, always column-major. op(A): m x k, op(B): k x n, C: m x n. With beta = 0, C is overwritten and
    not read. It is called on the thread that called the library. In host memory it is done when it returns, and data is that of its

@@ -125,8 +125,9 @@ void Request::tune(const std::string& changes) {
   for (std::string word; std::getline(words, word, ',');) {
     const std::size_t equals = word.find('=');
     std::int64_t value = 0;
-    const char *const first = word.data() + equals + 1, *const end = word.data() + word.size();
-    if (equals == word.npos || std::from_chars(first, end, value).ptr != end || first == end)
+    const char* const end = word.data() + word.size();
+    const char* const first = equals == word.npos ? end : word.data() + equals + 1;
+    if (std::from_chars(first, end, value).ptr != end || first == end)
       throw std::invalid_argument("the tuning takes name=value, not '" + word + "'");
     lasolve::tune(*options.tuning, word.substr(0, equals), value);
   }

@@ -265,8 +265,11 @@ std::string did_you_mean(const std::string& word, const std::vector<std::string>
       if (name.starts_with(word)) return fmt::format("; did you mean '{}'?", name);
   // Of a short word, two letters are most of it.
   std::size_t least = (word.size() <= 4 ? 1 : std::max<std::size_t>(2, word.size() / 3)) + 1;
-  for (const auto& name : known)
-    if (distance(name) < least) least = distance(name), best = &name;
+  for (const auto& name : known) {
+    const auto [shorter, longer] = std::minmax({word.size(), name.size()});
+    if (longer - shorter >= least) continue;  // so far they are apart at least
+    if (const std::size_t its = distance(name); its < least) least = its, best = &name;
+  }
   return best ? fmt::format("; did you mean '{}'?", *best) : "";
 }
 

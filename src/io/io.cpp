@@ -51,14 +51,14 @@ MatrixFile read(const InputFile& file, const std::string& array, const ReadOptio
   }
 }
 
-MatrixFile read_text_or_other(const InputFile& file, const std::string& array, const ReadOptions& options) {
+}  // namespace
+
+MatrixFile read_matrix(const InputFile& file, const std::string& array, const ReadOptions& options) {
   std::string text = with_line_feeds(file);
   if (text.empty()) return read(file, array, options);
   refuse_foreign(file);
   return read(InputFile(file.name(), std::move(text)), array, options);
 }
-
-}  // namespace
 
 MatrixFile read_matrix(const std::string& path, const ReadOptions& asked) {
   const auto [name, array] = file_and_array(path);
@@ -66,7 +66,7 @@ MatrixFile read_matrix(const std::string& path, const ReadOptions& asked) {
   const InputFile file(name, part_of(asked.progress, 0, share_of_decompression));
   if (file.is_compressed()) options.progress = part_of(asked.progress, share_of_decompression, 1);
   try {
-    MatrixFile result = read_text_or_other(file, array, options);
+    MatrixFile result = read_matrix(file, array, options);
     file.require_unchanged();
     return result;
   } catch (const InputError&) {

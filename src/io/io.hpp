@@ -14,6 +14,8 @@ namespace lasolve::io {
 /// FILE.npz:NAME one array of several, also FILE.npz.gz:NAME and -:NAME. Throws InputError with the place where the file is wrong, MachineError when the
 /// matrix does not fit in memory.
 MatrixFile read_matrix(const std::string& path, const ReadOptions& options = {});
+/// The same of a file that is open, or of bytes in memory; `array` is one of several in a .npz file, or empty.
+MatrixFile read_matrix(const InputFile& file, const std::string& array, const ReadOptions& options);
 
 struct WriteOptions {
   /// Of a stream whose name says none; automatic: Matrix Market.

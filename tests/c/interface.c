@@ -121,6 +121,9 @@ static void says_what_is_wrong(void) {
         says("overlap the matrix"));
   CHECK(lasolve_dfactor(2, columns, 2, NULL, NULL, NULL) == LASOLVE_MISUSE && says("nowhere"));
   CHECK(lasolve_dsolve_with(NULL, LASOLVE_NONE, 1, b, 2, x, 2, NULL) == LASOLVE_MISUSE && says("no factorization"));
+  CHECK(lasolve_dfactor(2, columns, 2, NULL, &f, NULL) == LASOLVE_OK);
+  CHECK(lasolve_dsolve_with(f, (lasolve_op)7, 1, b, 2, x, 2, NULL) == LASOLVE_MISUSE && says("op is LASOLVE_NONE or"));
+  lasolve_free(f);
   nan_in_it[2] = not_a_number();
   CHECK(lasolve_dfactor(2, nan_in_it, 2, NULL, &f, NULL) == LASOLVE_MISUSE && f == NULL && says("NaN") &&
         says("in row 0 and column 1"));
@@ -153,6 +156,9 @@ static void says_what_is_wrong(void) {
   options.device = "gpu";
   CHECK(lasolve_dsolve(2, 1, columns, 2, b, 2, x, 2, &options, NULL) == LASOLVE_MISUSE && says("gpu"));
   options.device = NULL;
+  options.memory = (lasolve_memory)7;
+  CHECK(lasolve_dsolve(2, 1, columns, 2, b, 2, x, 2, &options, NULL) == LASOLVE_MISUSE && says("memory is"));
+  options.memory = LASOLVE_HOST;
   options.size = 0;
   CHECK(lasolve_dsolve(2, 1, columns, 2, b, 2, x, 2, &options, NULL) == LASOLVE_MISUSE && says("size"));
   memset(&newer, 0, sizeof newer);
@@ -248,6 +254,8 @@ static void uses_functions_of_the_caller(void) {
   CHECK(lasolve_dsolve(n, 1, A, n, B, n, X, n, &options, NULL) == LASOLVE_MISUSE && says("lu_from_1=never"));
   options.tuning = "lu_columns_0=24,lu_from_1=5000,lu_from_2=5000";
   CHECK(lasolve_dsolve(n, 1, A, n, B, n, X, n, &options, &report) == LASOLVE_OK && report.block_size == 24);
+  options.tuning = "lu_step";
+  CHECK(lasolve_dsolve(n, 1, A, n, B, n, X, n, &options, NULL) == LASOLVE_MISUSE && says("name=value, not 'lu_step'"));
   options.tuning = "nix=3";
   CHECK(lasolve_dsolve(n, 1, A, n, B, n, X, n, &options, NULL) == LASOLVE_MISUSE &&
         says("there is no tuning of 'nix'; 'lasolve list --tuning' prints") && is_one_sentence());

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Makes what the fuzzer begins with: seeds.sh FOLDER makes FOLDER/{matrix_market,npy,npz,table,generator}.
+# Makes what the fuzzer begins with: seeds.sh FOLDER makes FOLDER/{matrix_market,npy,npz,table,generator,options,plan,c_interface,product}.
 set -euo pipefail
-mkdir -p "$1"/{matrix_market,npy,npz,table,generator}
+mkdir -p "$1"/{matrix_market,npy,npz,table,generator,options,plan,c_interface,product}
 cd "$1"
 
 n=0
@@ -71,4 +71,41 @@ for text in uniform:n=3 spd:n=4,seed=5 randsvd:n=6,kappa=1e8,seed=7 diagdom:n=2 
   hilbert:n=5 bem:n=16; do
   n=$((n + 1))
   printf %s "$text" >generator/$n
+done
+
+# Command lines, as the tests have them: a line for each word.
+n=0
+while read -r words; do
+  n=$((n + 1))
+  tr ' ' '\n' <<<"$words" >options/$n
+done <<'END'
+solve uniform:n=10 -f lu -s right-looking -d cpu --gemm naive,tiled --repeat 3 --warmup 0
+spd:n=100 -f cholesky -p fp32 --storage bf16 --refine gmres --residual extra
+uniform:n=200 -d cpu:0,1 --bounds --equilibrate on --history --json - --quiet
+uniform:n=300 --device-memory 400k --accuracy 1e-14 --pivoting tournament --no-condition -t
+a.mtx --rhs b.npy --output x.csv --format txt --decimal-comma --triangle upper --in-place
+uniform:n=9 --engine scalapack --ranks 4 --threads all --tune leaf=8 --patience 9 --version
+list --tuning --device cuda --tune leaf=8 --json -
+list --tuned --threads 2
+generate hilbert:n=5 -o x.npy.gz --threads 2 -q
+convert -:A --output - --format mtx --allow-nonfinite
+compare --n 1k:16k:x2,2^5,1e3 --gemm all --precision fp64,fp32 --noise 0.5 --seed 3 --fail-on slower --baseline a,b
+compare uniform --baseline-solvers openblas,eigen --copies --unverified --markdown --trace t --resume
+END
+n=0
+while read -r words; do
+  n=$((n + 1))
+  tr ' ' '\n' <<<"~$words" >plan/$n  # ~: n = 63
+done <<'END'
+-f lu -s right-looking --lanes 1 --block-size 8
+-f lu -s left-looking --card h200 --rhs-columns 3 --quick-products
+-f cholesky -p fp32 --storage bf16 --cards 2 --json=-
+-f auto -d cpu:0,1 --pivoting tournament --no-condition --svg=-
+-f lu --device-memory 400k --step 4 --accuracy 1e-14 --equilibrate on
+-f lu-nopivot --in-place --tune leaf=8 --residual extra --bounds
+END
+
+# Of numbers: any bytes.
+for k in 1 2 3 4; do
+  cat npz/*.npz options/* | tail -c +$((99 * k)) | head -c $((250 * k)) | tee c_interface/$k >product/$k
 done

@@ -117,7 +117,7 @@ PlanRequest parse(int argc, const char* const* argv) {
     throw UsageError("--card and --step do not go together: the tuning of the card says how wide steps are");
   if (r.matrix.empty()) throw UsageError("no matrix; give --matrix FILE or --matrix GENERATOR, such as uniform:n=4096");
   if (r.cards > 1 && o.cards.empty()) {
-    o.cards.resize(std::size_t(r.cards));
+    o.cards.resize(std::min<std::size_t>(r.cards, CardList::most + 1));  // one more is refused, as any number is
     std::iota(o.cards.begin(), o.cards.end(), 0);
   }
   complete_recipe(r.solve, given);
