@@ -7,6 +7,15 @@
 Arrays are NumPy's, or any that offer DLPack: torch, CuPy, JAX. The answer is of the kind and on the device of b.
 """
 
+try:
+    from . import _core
+except ImportError as e:
+    from pathlib import Path
+
+    if (Path(__file__).parent.parent / "pyproject.toml").exists():
+        raise ImportError("lasolve: this folder has its sources only: run Python elsewhere, where it is installed") from e
+    raise
+
 from . import linalg
 from ._compare import backends, compare
 from ._core import Factorization, Report, keywords, version

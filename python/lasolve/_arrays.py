@@ -14,6 +14,8 @@ def _dtype_of(*arrays):
     """What SciPy would compute in: float32 where all are of at most that, else float64."""
     dtype = np.result_type(*arrays)
     if np.issubdtype(dtype, np.complexfloating):
+        if not np.issubdtype(arrays[0], np.complexfloating):
+            raise TypeError("lasolve: b is complex and a is real: solve for np.stack([b.real, b.imag], -1)")
         raise TypeError(
             "lasolve: complex matrices are not solved yet: solve [[Re, -Im], [Im, Re]] [Re x, Im x] = [Re b, Im b]"
         )
@@ -73,6 +75,8 @@ def prepare(a, b):
     """a and b of one type that the solver takes; a matrix, and at least one right-hand side."""
     a, b = _converted(a, b)
     if isinstance(a, np.ndarray):
+        if a.ndim == 1 and a.size != 1:
+            raise ValueError(f"lasolve: a is to be square, and has the shape {a.shape}")
         a = np.atleast_2d(a)
     if isinstance(b, np.ndarray):
         b = np.atleast_1d(b)

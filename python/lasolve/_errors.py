@@ -32,7 +32,9 @@ def tell(report, batch=None):
         raise LinAlgError(report.message + or_singular + where)
     if report.rcond is not None and outcome in ("solved", "ill_conditioned"):
         text = f"Ill-conditioned matrix (rcond={report.rcond:.6g}): result may not be accurate{where}."
-        if outcome == "solved":
+        if outcome == "ill_conditioned":
+            text += " No digit of it is certain."
+        else:
             text += " Its rows or columns are of very different size; but for that it is well-conditioned."
     else:
         text = report.message + where

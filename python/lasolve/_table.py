@@ -41,6 +41,9 @@ class Table:
 
     def plot(self, y: str = "gflops", *, x: str = "n", by: str = "gemm", ax: Any = None) -> Any:
         """Lines over x, one for each value of `by`, with matplotlib. Returns the axes."""
+        for name in (x, y, by):
+            if name not in self.columns:
+                raise ValueError(f"lasolve: there is no column {name!r}; there are {', '.join(self.columns)}")
         if ax is None:
             from matplotlib.figure import Figure  # without a window, and closed by nobody
 
@@ -50,7 +53,11 @@ class Table:
             ax.plot(*zip(*points), marker="o", label=name)
         ax.set_xscale("log", base=2)
         ax.set_xticks(sorted(set(self[x])), [str(v) for v in sorted(set(self[x]))])
-        ax.set_ylim(bottom=0)
+        heights = [row[y] for row in self.rows if row[y] is not None]
+        if heights and 0 < 30 * min(heights) < max(heights):  # else all but the tallest lie on the axis
+            ax.set_yscale("log")
+        else:
+            ax.set_ylim(bottom=0)
         ax.set_xlabel(x)
         ax.set_ylabel(y)
         ax.legend()

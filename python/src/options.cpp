@@ -135,9 +135,15 @@ void Asked::set(std::string_view name, nb::handle value) {
   if (value.is_none()) return;
   for (const Keyword& keyword : table)
     if (keyword.name == name) return keyword.set(*this, value);
+  std::vector<string> names = keywords();
   string all;
-  for (const string& k : keywords()) all += (all.empty() ? "" : ", ") + k;
-  throw nb::type_error(("lasolve: there is no keyword '" + string(name) + "', but " + all).c_str());
+  for (const string& k : names) all += (all.empty() ? "" : ", ") + k;
+  for (const char* parameter :
+       {"lower", "overwrite_a", "overwrite_b", "check_finite", "assume_a", "transposed", "return_report"})
+    names.push_back(parameter);
+  const nb::list near(nb::module_::import_("difflib").attr("get_close_matches")(string(name), names, 1));
+  const string hint = near.size() ? "did you mean '" + nb::cast<string>(near[0]) + "'?" : "there are " + all;
+  throw nb::type_error(("lasolve: there is no keyword '" + string(name) + "'; " + hint).c_str());
 }
 
 void Asked::set_all(nb::handle given) {

@@ -13,7 +13,7 @@ namespace {
 std::string sizes(const Array& array) {
   std::string text;
   for (int i = 0; i < array.dimensions(); ++i) text += (i ? ", " : "") + std::to_string(array.size(i));
-  return "(" + text + ")";
+  return "(" + text + (array.dimensions() == 1 ? ",)" : ")");
 }
 
 void require_sizes(const System& s) {

@@ -153,7 +153,7 @@ def test_refuses_in_a_sentence():
         lasolve.solve(a, b, gemm="tild")
     with pytest.raises(ValueError, match="known: .*fp32"):
         lasolve.solve(a, b, precision="fp8")
-    with pytest.raises(TypeError, match="no keyword 'blocksize', but .*block_size"):
+    with pytest.raises(TypeError, match="no keyword .blocksize.; did you mean .block_size."):
         lasolve.solve(a, b, blocksize=3)
     with pytest.raises(ValueError, match="no device"):
         lasolve.solve(a, b, device="tpu")
@@ -317,3 +317,23 @@ def test_solve_ex_raises_nothing():
     assert info.tolist() == [-1, 0, -1] and np.isnan(x[1]).all()
     close(a, x[2], b)
     assert lasolve.solve_ex(-np.eye(3), np.ones(3), factorization="cholesky")[1] == 1
+
+
+def test_says_what_is_wrong_in_words_that_help():
+    a, b = np.eye(3), np.ones(3)
+    for call, error, words in (
+        (lambda: lasolve.solve(a, b, return_reprot=True), TypeError, "did you mean 'return_report'"),
+        (lambda: lasolve.solve(a, b, qqq=3), TypeError, "there are gemm, "),
+        (lambda: lasolve.solve(np.ones(2), np.ones(2)), ValueError, r"has the shape \(2,\)"),
+        (lambda: lasolve.solve(a, np.ones(2)), ValueError, r"\(3, 3\) and \(2,\)"),
+        (lambda: lasolve.solve(a, b * 1j), TypeError, "b is complex and a is real"),
+        (lambda: lasolve.solve(a * 1j, b), TypeError, "complex matrices are not solved yet"),
+    ):
+        with pytest.raises(error, match=words):
+            call()
+
+
+def test_a_plot_names_the_columns_that_there_are():
+    table = lasolve.Table([{"n": 10, "gemm": "blas", "seconds": 1e-6}, {"n": 1000, "gemm": "blas", "seconds": 1.0}])
+    with pytest.raises(ValueError, match="there is no column 'gflop'; there are n, gemm, seconds"):
+        table.plot("gflop")
