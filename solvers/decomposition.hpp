@@ -74,9 +74,10 @@ class DecompositionIn final : public Decomposition<T, Space> {
     using Part = PartOfFactors<F, Space>;
     const auto LU = std::as_const(values_).view();
     auto most = largest_of_factors<F>(q, LU);
-    const std::vector<double> ones(std::size_t(n_), 1.0);
-    const std::vector<double> U = *row_sums_of_magnitudes(q, Part{LU, Factor::U}, ones);
-    return SizesOfFactors{*most, largest(*row_sums_of_magnitudes(q, Part{LU, Factor::L}, U))};
+    const std::vector<double> weights(std::size_t(n_), weight_of_sums);
+    const std::vector<double> U = *row_sums_of_magnitudes(q, Part{LU, Factor::U}, weights);
+    const long double product = largest(*row_sums_of_magnitudes(q, Part{LU, Factor::L}, U));
+    return SizesOfFactors{*most, product / weight_of_sums};
   }
   void release_workspace() override {
     if constexpr (is_narrow) values_ = {};

@@ -21,9 +21,12 @@ inline LargestOfFactors larger_of(const LargestOfFactors& a, const LargestOfFact
   return {larger(a.of_L, b.of_L), larger(a.of_U, b.of_U)};
 }
 
+/// A weight with which sums of magnitudes of L and U do not overflow.
+inline constexpr double weight_of_sums = 0x1p-64;
+
 struct SizesOfFactors {
   LargestOfFactors most;
-  double product = 0;  ///< ‖|L||U|‖∞
+  long double product = 0;  ///< ‖|L||U|‖∞
 };
 
 /// How much larger factors are than the matrix that was factored.

@@ -153,7 +153,18 @@ TEST_P(ErrorBounds, come_with_how_much_larger_than_the_matrix_its_factors_are) {
     EXPECT_EQ(grown.growth, std::ldexp(1.0, 19));
     EXPECT_EQ(grown.norm_growth, (std::ldexp(1.0, 20) + 18) / 20) << "of the last row";
   }
-  o.precision = Precision::fp64, o.equilibrate = Wanted::on;
+  for (const Precision storage : {Precision::fp16, Precision::bf16}) {
+    o.precision = Precision::fp32, o.storage = storage;
+    const Report r = Factorization<double>(A.view(), o).report();
+    EXPECT_NEAR(r.norm_growth.value() / (sum(L * U) / sum(size)), 1, 1e-2) << "of what was not rounded yet";
+  }
+  o.storage = Precision::automatic, o.precision = Precision::fp64;
+  Matrix<double> large(150, 150);
+  for (std::int64_t j = 0; j < 150; ++j)
+    for (std::int64_t i = 0; i < 150; ++i) large(i, j) = std::ldexp(A(i, j), 1019);
+  EXPECT_NEAR(Factorization<double>(large.view(), o).report().norm_growth.value() / (sum(L * U) / sum(size)), 1, 1e-12)
+      << "sums of rows overflow";
+  o.equilibrate = Wanted::on;
   Matrix<double> scaled(150, 150);
   for (std::int64_t j = 0; j < 150; ++j)
     for (std::int64_t i = 0; i < 150; ++i) scaled(i, j) = std::ldexp(A(i, j), int(i % 5 - j % 7) * 20);

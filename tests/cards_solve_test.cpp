@@ -268,6 +268,13 @@ TEST(SolveOnCards, has_of_pieces_the_bits_of_one_matrix) {
     }
 }
 
+TEST(SolveOnCards, takes_pieces_of_nothing) {
+  const Matrix<double> nothing(0, 0);
+  const std::vector<Borrowed<const double>> pieces = {nothing.view()};
+  Factorization<double> factors = factor_pieces(pieces, over(2));
+  EXPECT_TRUE(factors.report().outcome.ok());
+}
+
 TEST(SolveOnCards, takes_pieces_that_lie_between_each_other) {
   const Matrix<double> A = random_matrix(60, 60), B = random_matrix(60, 1);
   Matrix<double> both(120, 30), X(60, 1);

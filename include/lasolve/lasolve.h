@@ -19,7 +19,7 @@ extern "C" {
 typedef ptrdiff_t lasolve_int;
 
 /* Any int may come from C; in C++ that is undefined of an enumeration without this. */
-#ifdef __cplusplus
+#if defined(__cplusplus) && __cplusplus >= 201103L
 #define LASOLVE_ANY_INT : int
 #else
 #define LASOLVE_ANY_INT
@@ -152,11 +152,12 @@ typedef struct lasolve_report {
   double
       growth; /* max|U| / max|A| of an LU, with bounds, by a tournament, or where a check failed at first; else NaN */
   double largest_multiplier; /* max|L| of the same */
-  double norm_growth;        /* of the same, largest row sum of |L||U| over that of |A| */
+  double norm_growth; /* of the same, largest row sum of |L||U| over that of |A|; row_major: of the transpose of A */
   const double*
-      residual_history; /* a row before the first update of a refinement, and after each, one after the other: */
-  lasolve_int residual_history_rows, residual_history_columns; /* |b - A x| / (|A| |x|) of each right-hand side, NaN
-                                      where it was done before. NULL and 0 unless history asks for it */
+      residual_history; /* |b - A x| / (|A| |x|) of each right-hand side, NaN where it was done before, row after row:
+                                           before the first update of a refinement, and after each; NULL unless history asks for it */
+  lasolve_int residual_history_rows;    /* the updates and one more; 0 without a history */
+  lasolve_int residual_history_columns; /* nrhs, or of more than some 10,000 right-hand sides the first */
 } lasolve_report;
 #define LASOLVE_REPORT_INIT                                                                                          \
   {                                                                                                                  \

@@ -25,27 +25,6 @@ struct FactorizationOf;
 
 inline namespace LASOLVE_ABI {
 
-/// classical: X ← X + inv(L U)(B − A X). gmres: the correction is that of GMRES, which the factors precondition.
-enum class Refine { automatic, none, classical, gmres };
-constexpr bool is_asked_for(Refine how) { return how == Refine::classical || how == Refine::gmres; }
-/// Which triangle of a symmetric matrix is there.
-enum class Uplo { both, lower, upper };
-
-/// What is done always, never, or where it helps. true is on, false is off.
-struct Wanted {
-  enum Kind : int { automatic, off, on } kind = automatic;
-  constexpr Wanted(Kind when = automatic) : kind(when) {}
-  constexpr Wanted(bool always) : kind(always ? on : off) {}
-  friend constexpr bool operator==(const Wanted&, const Wanted&) = default;
-};
-/// When the condition of A is estimated.
-using Condition = Wanted;
-
-/// What refinement computes residuals in. working: the precision of A. extra: twice that.
-enum class Residual { working, extra };
-/// What of A was scaled by powers of two before it was factored.
-enum class Equilibration { none, rows, columns, both };
-
 /// A backend by name, or an own record: also one that leaves small products to another, GemmBackend::small.
 using GemmChoice = std::variant<std::string, const GemmBackend<Cpu>*, const GemmBackend<Cuda>*>;
 
@@ -204,7 +183,8 @@ struct [[nodiscard]] Report {
   /// max|uᵢⱼ| / max|aᵢⱼ| of an LU that is not out of core: with Options::bounds, by tournament pivoting, and where a solution failed its check, if only
   /// before it was refined.
   std::optional<double> growth;
-  /// ‖|L||U|‖∞ / ‖A‖∞ of the same: L U is A + E with |E| ≤ n u |L||U|, so this is what growth costs the backward error, at most.
+  /// ‖|L||U|‖∞ / ‖A‖∞ of the same: L U is A + E with |E| ≤ n u |L||U|, so this is what growth costs the backward error, at most. Of a row-major A
+  /// both are of its transpose.
   /// Source: Higham, Accuracy and Stability of Numerical Algorithms, section 9.3.
   std::optional<double> norm_growth;
   /// max|lᵢⱼ| of the same: 1 with partial pivoting, and by a tournament a little more.
@@ -262,7 +242,7 @@ enum class Factor { L, U };
 /// P A = L U or A = L Lᵀ: factored once, solves many right-hand sides.
 ///
 /// A is n × n, T is double or float, on the host or on a CUDA device, by columns or by rows. It is borrowed and not changed; it must
-/// outlive the factorization when it is refined or checked. With data on the host and a CUDA backend, A is copied to the device. Where
+/// outlive the factorization when it is refined or checked, and until the last rcond(). With data on the host and a CUDA backend, A is copied to the device. Where
 /// it is large, the factorization begins with the columns that are there; factor_seconds is until all have come and are factored.
 ///
 /// A copy of A is kept where A may end with the call. That is so of a matrix that is made there. It may be so of a block, a transpose or a

@@ -1,4 +1,5 @@
-// How a matrix is factored, how LU finds its pivots, and in which order blocks are walked: tables from which enumerators and words come.
+// How a matrix is factored, and in which order blocks are walked: tables from which enumerators and words come. And how a solution is
+// refined.
 #pragma once
 
 #include "lasolve/cpp20.hpp"
@@ -34,6 +35,27 @@ enum class Method { automatic, LASOLVE_METHODS(LASOLVE_ENUMERATOR) };
 enum class Pivoting { automatic, LASOLVE_PIVOTINGS(LASOLVE_ENUMERATOR) };
 enum class Schedule { automatic, LASOLVE_SCHEDULES(LASOLVE_ENUMERATOR) };
 #undef LASOLVE_ENUMERATOR
+
+/// classical: X ← X + inv(L U)(B − A X). gmres: the correction is that of GMRES, which the factors precondition.
+enum class Refine { automatic, none, classical, gmres };
+constexpr bool is_asked_for(Refine how) { return how == Refine::classical || how == Refine::gmres; }
+/// Which triangle of a symmetric matrix is there.
+enum class Uplo { both, lower, upper };
+
+/// What is done always, never, or where it helps. true is on, false is off.
+struct Wanted {
+  enum Kind : int { automatic, off, on } kind = automatic;
+  constexpr Wanted(Kind when = automatic) : kind(when) {}
+  constexpr Wanted(bool always) : kind(always ? on : off) {}
+  friend constexpr bool operator==(const Wanted&, const Wanted&) = default;
+};
+/// When the condition of A is estimated.
+using Condition = Wanted;
+
+/// What refinement computes residuals in. working: the precision of A. extra: twice that.
+enum class Residual { working, extra };
+/// What of A was scaled by powers of two before it was factored.
+enum class Equilibration { none, rows, columns, both };
 
 }  // namespace LASOLVE_ABI
 }  // namespace lasolve

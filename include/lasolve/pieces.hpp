@@ -15,9 +15,11 @@ inline namespace LASOLVE_ABI {
 ///
 /// Each card copies the columns that are dealt to it from the pieces that have them; A is gathered nowhere else. Factors have the bits that A
 /// as one matrix gives over these cards. Fewer than two cards: Options::device alone, or where that is automatic, the device of the first piece
-/// that is on one. L, U, pivots and the determinant are misuse, as over several cards.
+/// that is on one. As over several cards, on one device too: Method::automatic is LU, nothing is
+/// equilibrated in need, and L, U, pivots, the determinant, Options::storage, a triangle and residuals in twice the precision are misuse.
 ///
-/// Pieces are borrowed as A is by a Factorization: they must outlive it when it is refined or checked. B and X of a solve are on the host or on
+/// Pieces are borrowed as A is by a Factorization: they must outlive it when it is refined or checked,
+/// and until the last rcond(). B and X of a solve are on the host or on
 /// one device; where they are spread, each part of their columns is a solve of its own.
 ///
 /// A piece on a device is read after the work that the default stream of that device was given before the call. `after` names one other stream

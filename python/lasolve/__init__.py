@@ -12,7 +12,7 @@ try:
 except ImportError as e:
     from pathlib import Path
 
-    if (Path(__file__).parent.parent / "pyproject.toml").exists():
+    if not any(Path(__file__).parent.glob("_core*")):
         raise ImportError("lasolve: this folder has its sources only: run Python elsewhere, where it is installed") from e
     raise
 

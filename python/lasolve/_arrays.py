@@ -10,12 +10,12 @@ def is_foreign(x):
     return hasattr(x, "__dlpack__") and not isinstance(x, (np.ndarray, np.generic))
 
 
-def _dtype_of(*arrays):
+def _dtype_of(*arrays, a_is_real=False):
     """What SciPy would compute in: float32 where all are of at most that, else float64."""
     dtype = np.result_type(*arrays)
     if np.issubdtype(dtype, np.complexfloating):
-        if not np.issubdtype(arrays[0], np.complexfloating):
-            raise TypeError("lasolve: b is complex and a is real: solve for np.stack([b.real, b.imag], -1)")
+        if a_is_real or not np.issubdtype(arrays[0], np.complexfloating):
+            raise TypeError("lasolve: b is complex and a is real: x is solve(a, b.real) + 1j * solve(a, b.imag)")
         raise TypeError(
             "lasolve: complex matrices are not solved yet: solve [[Re, -Im], [Im, Re]] [Re x, Im x] = [Re b, Im b]"
         )
@@ -97,7 +97,7 @@ def matrix_on_host(a):
 
 
 def rhs(b, is_double):
-    _dtype_of(_numpy_dtype(b))
+    _dtype_of(_numpy_dtype(b), a_is_real=True)
     dtype = np.float64 if is_double else np.float32
     return _foreign(b, dtype) if is_foreign(b) else np.atleast_1d(_numpy(b, dtype))
 

@@ -45,7 +45,8 @@ class Factors {
     }
     if (A_.dimensions() != 2 || A_.size(0) != A_.size(1))
       throw std::invalid_argument("lasolve: a is to be a square matrix");
-    watch(asked, order(), A_.device().kind == Device::cuda);
+    const auto n = double(order());
+    watch(asked, n * n * n * 2 / 3, A_.device().kind == Device::cuda);
     if (overwrite_a && (A_.is_double() ? overwrite<double>(asked.options) : overwrite<float>(asked.options))) return;
     const After order_of_a = after(a_, A_.device());
     const Unlocked unlocked(order());

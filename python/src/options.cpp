@@ -157,16 +157,17 @@ std::vector<string> keywords() {
   return names;
 }
 
-void watch(Asked& asked, std::int64_t n, bool is_on_card) {
-  const std::int64_t takes_long = is_on_card ? 10000 : 1000;  // some 20 ms, and 10
-  if (n < takes_long && !asked.options.progress) return;
+void watch(Asked& asked, double flops, bool is_on_card) {
+  const double takes_long = is_on_card ? 6e11 : 6e8;  // of some 20 ms, and 10
+  if (flops < takes_long && !asked.options.progress) return;
   using Clock = std::chrono::steady_clock;
   asked.options.progress = [show = std::move(asked.options.progress), last = Clock::now(),
                             ended = false](double fraction) mutable {
-    if (ended || (fraction < 1 && Clock::now() - last < std::chrono::milliseconds(50))) return;
+    const bool is_shown = ended && fraction >= 1;  // of one system of many
+    if ((is_shown || fraction < 1) && Clock::now() - last < std::chrono::milliseconds(50)) return;
     last = Clock::now();
     ended = fraction >= 1;
-    if (show) show(fraction);
+    if (show && !is_shown) show(fraction);
     const nb::gil_scoped_acquire locked;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
   };

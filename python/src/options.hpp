@@ -21,9 +21,9 @@ struct Asked {
 /// All keywords that `Asked::set` takes.
 std::vector<std::string> keywords();
 
-/// Lets Ctrl-C end what Options are for, and shows a bar where one was asked for: for systems of order n whose data are on a
-/// card, or not. What is watched takes up to a tenth longer where it is short.
-void watch(Asked&, std::int64_t n, bool is_on_card);
+/// Lets Ctrl-C end what Options are for, and shows a bar where one was asked for. Calls of few operations are not watched, which
+/// would take up to a fifth of them; a card makes more in the same time.
+void watch(Asked&, double flops, bool is_on_card);
 
 /// Without the lock of the interpreter, where work is long enough for others to use it.
 class Unlocked {

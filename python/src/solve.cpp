@@ -56,6 +56,11 @@ struct Call : System {
   }
   std::int64_t order() const { return A.size(A.dimensions() - 1); }
   bool is_batch() const { return !batches.shape().empty(); }
+  /// By LU, at most.
+  double flops() const {
+    const double n = double(order()), nrhs = column() ? 1 : double(B.size(B.dimensions() - 1));
+    return double(batches.count()) * (n * n * n * 2 / 3 + n * n * 2 * nrhs);
+  }
   bool by_columns(const Array& array) const {
     const int last = array.dimensions() - 1;
     return column() ? array.stride(0) == 1 : array.stride(last - 1) == 1 && array.stride(last) >= order();
@@ -138,7 +143,7 @@ nb::object solve_arrays(nb::handle a, nb::handle b, bool overwrite_a, bool overw
   asked.set_all(options);
   Call call(a, b, overwrite_b);
   if (overwrite_a) call.may_overwrite_a(asked.options);
-  watch(asked, call.order(), call.A.device().kind == Device::cuda);
+  watch(asked, call.flops(), call.A.device().kind == Device::cuda);
   Reported reported{return_report, {}};
   solve_each(call, asked.options, transposed, reported);
   for (const auto& [number, report] : reported.reports)

@@ -1,8 +1,13 @@
 """solve(): what it takes, what it gives, and how it says no."""
 
 import contextlib
+import os
+import shutil
+import signal
+import subprocess
 import sys
 import threading
+import time
 import tracemalloc
 import warnings
 
@@ -327,6 +332,7 @@ def test_says_what_is_wrong_in_words_that_help():
         (lambda: lasolve.solve(np.ones(2), np.ones(2)), ValueError, r"has the shape \(2,\)"),
         (lambda: lasolve.solve(a, np.ones(2)), ValueError, r"\(3, 3\) and \(2,\)"),
         (lambda: lasolve.solve(a, b * 1j), TypeError, "b is complex and a is real"),
+        (lambda: lasolve.Factorization(a).solve(b * 1j), TypeError, "b is complex and a is real"),
         (lambda: lasolve.solve(a * 1j, b), TypeError, "complex matrices are not solved yet"),
     ):
         with pytest.raises(error, match=words):
@@ -337,3 +343,18 @@ def test_a_plot_names_the_columns_that_there_are():
     table = lasolve.Table([{"n": 10, "gemm": "blas", "seconds": 1e-6}, {"n": 1000, "gemm": "blas", "seconds": 1.0}])
     with pytest.raises(ValueError, match="there is no column 'gflop'; there are n, gemm, seconds"):
         table.plot("gflop")
+
+
+def test_the_folder_of_the_sources_says_that_it_is_one(tmp_path):
+    shutil.copytree(os.path.dirname(lasolve.__file__), tmp_path / "lasolve", ignore=shutil.ignore_patterns("_core*"))
+    run = subprocess.run([sys.executable, "-c", "import lasolve"], cwd=tmp_path, capture_output=True, text=True)
+    assert "this folder has its sources only" in run.stderr
+
+
+def test_ctrl_c_ends_a_batch_of_small_systems():
+    a = np.broadcast_to(np.eye(40) + 1, (200000, 40, 40))
+    b = np.broadcast_to(np.ones((40, 1)), (200000, 40, 1))
+    threading.Timer(0.3, lambda: signal.raise_signal(signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        lasolve.solve(a, b)
+        time.sleep(5)  # where the batch was faster

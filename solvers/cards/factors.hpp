@@ -185,7 +185,9 @@ class DecompositionOnCards final : public Decomposition<T, Cpu> {
     });
     SizesOfFactors sizes;
     for (const LargestOfFactors& its : of_cards) sizes.most = larger_of(sizes.most, its);
-    sizes.product = largest(row_sums(Factor::L, row_sums(Factor::U, std::vector<double>(std::size_t(n_), 1))));
+    const std::vector<double> weights(std::size_t(n_), weight_of_sums);
+    const long double product = largest(row_sums(Factor::L, row_sums(Factor::U, weights)));
+    sizes.product = product / weight_of_sums;
     return sizes;
   }
   Pivots<Cpu> pivots() override { refuse(); }

@@ -208,6 +208,7 @@ class Factoring {
         return fallen_back(by, *partial, std::move(facts), note);
       }
     }
+    factors->release_workspace();
     if (!in_vain && why.empty()) return {by, std::move(facts), std::move(factors)};
     if (in_place()) {
       facts.notes.push_back("A was overwritten, so that LU could not be tried; ask for LU by name");
@@ -270,7 +271,6 @@ class Factoring {
     facts.small_below = facts.products_of.empty() ? 0 : (by.by_coarse ? *coarse_ : gemm_).small_below;
     facts.range_of_pivots = range_of_pivots(ending.least, ending.most, factors.method().power_of_pivots);
     q_.finish();
-    factors.release_workspace();
     q_.on_progress({});
     if (progress_ && look && facts.outcome.ok()) progress_(1);  // what may be in vain is no progress
     if (clock) clock->tell();

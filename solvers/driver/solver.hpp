@@ -356,7 +356,7 @@ class Solver {
   std::optional<Recipe> mending(Factored& made, SolveFacts& facts) {
     const std::optional<Recipe> next = made.recipe.after_inaccuracy();
     if (recipe_.accuracy > 0) return next;
-    if (!record_of(made.recipe.method).may_grow || made.recipe.is_coarse() || made.recipe.in_place) return {};
+    if (!record_of(made.recipe.method).may_grow || made.recipe.is_coarse()) return {};
     const auto sizes = made.factors->sizes(q_);
     if (!sizes) return {};
     facts.growth = growth_of(q_, A_, made.factors->scales(), *sizes);
