@@ -1,4 +1,4 @@
-// L or U of A = L U, of which the factors hold columns side by side, or all.
+// Some adjacent columns, or all, of L or U, as factors hold both in one square.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ template <class T, class Space = Cpu>
 struct PartOfFactors {
   MatrixView<const T, Space> LU;
   Factor which;            ///< L has ones on its diagonal, which are not stored
-  std::int64_t first = 0;  ///< of these columns
+  std::int64_t first = 0;  ///< the column of A that is column 0 here
 
   constexpr std::int64_t rows() const { return LU.rows(); }
   constexpr std::int64_t cols() const { return LU.cols(); }

@@ -183,7 +183,7 @@ struct [[nodiscard]] Report {
   /// max|uᵢⱼ| / max|aᵢⱼ| of an LU that is not out of core: with Options::bounds, by tournament pivoting, and where a solution failed its check, if only
   /// before it was refined.
   std::optional<double> growth;
-  /// ‖|L||U|‖∞ / ‖A‖∞ of the same: L U is A + E with |E| ≤ n u |L||U|, so this is what growth costs the backward error, at most. Of a row-major A
+  /// ‖|L||U|‖∞ / ‖A‖∞ of the same: L U is P A + E with |E| ≤ n u |L||U|, and the backward error of a solution is at most some 3 n u times this. Of a row-major A
   /// both are of its transpose.
   /// Source: Higham, Accuracy and Stability of Numerical Algorithms, section 9.3.
   std::optional<double> norm_growth;
