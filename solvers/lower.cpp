@@ -47,21 +47,22 @@ void solve_by_halves(std::vector<Task>& to, const Task& task, const SolveLimits&
   const bool from_the_left = is_from_the_left(task);
   const Range rhs = rhs_of(task);
   const auto C = [&](Range unknowns) { return from_the_left ? Block(unknowns, rhs) : Block(rhs, unknowns); };
-  const auto add = [&](const TaskType& type, Phase phase, double flops, Range r, const Block& L, const Block& U) {
+  const auto add = [&](const TaskType& type, double flops, Range r, const Block& L, const Block& U) {
     to.push_back(task);
     Task& part = to.back();
-    part.type = &type, part.phase = phase, part.flops = flops * double(rhs.count());
+    part.type = &type, part.flops = flops * double(rhs.count());
+    if (type.is_product && task.phase == Phase::trsm) part.phase = Phase::gemm;  // and not within a panel
     part.C = C(r), part.L = L, part.U = U;
   };
   solve_by_halves(
       task.L.rows(), limits.leaf_order(rhs.count()), true,
       [&](Range r) {
-        add(*task.type, task.phase, double(r.count()) * double(r.count()), r, {r, r}, {});
+        add(*task.type, double(r.count()) * double(r.count()), r, {r, r}, {});
       },
       [&](Range done, Range r) {
         const Block of_triangle(r, done), found = C(done);
-        add(*task.type->products, Phase::gemm, 2 * double(done.count()) * double(r.count()), r,
-            from_the_left ? of_triangle : found, from_the_left ? found : of_triangle);
+        add(*task.type->products, 2 * double(done.count()) * double(r.count()), r, from_the_left ? of_triangle : found,
+            from_the_left ? found : of_triangle);
       });
 }
 
@@ -95,7 +96,8 @@ Capabilities capabilities_of(const DeviceProperties& device, const Tuning& tunin
           .cholesky = cholesky_limits(tuning, storage, device.multiprocessors),
           .diagonal_update = tuning.cholesky_diagonal_update,
           .symmetric_update = tuning.symmetric_update,
-          .cholesky_timed_from = tuning.cholesky_phases_from};
+          .cholesky_timed_from = tuning.cholesky_phases_from,
+          .solves = {std::max(tuning.solve_few_rhs, tuning.solve_sync_free_rhs), most_in_registers_order}};
 }
 
 Capabilities capabilities_of(const DeviceProperties& device, const Tuning& tuning, Precision storage, std::int64_t n) {

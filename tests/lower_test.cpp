@@ -84,6 +84,7 @@ TEST(CapabilitiesOf, a_card_are_what_its_kernels_take) {
       EXPECT_EQ(can.lookahead_update, 128);
       EXPECT_EQ(can.combined, 1024);
       EXPECT_EQ(can.cholesky_leaf, leaf);
+      EXPECT_EQ(can.solves.order, 128);
       EXPECT_EQ(can.rows_of_L_at_the_end, late);
       EXPECT_EQ(can.far_columns, late && fp64 ? 2048 : 0);
       tuning.lu_interchange_L_late_from =
@@ -94,7 +95,7 @@ TEST(CapabilitiesOf, a_card_are_what_its_kernels_take) {
 }
 
 /// Whose blocks have little shared memory, runs narrower panels and leaves: so its plans have them.
-TEST(LoweredPlan, has_no_panel_that_a_kernel_of_the_card_would_not_take) {
+TEST(LoweredPlan, has_no_panel_nor_triangle_that_a_kernel_of_the_card_would_not_take) {
   for (const std::string& name : card_names())
     for (const Precision precision : {Precision::fp64, Precision::fp32})
       for (const Schedule schedule : all_schedules())
@@ -108,6 +109,8 @@ TEST(LoweredPlan, has_no_panel_that_a_kernel_of_the_card_would_not_take) {
           const Plan plan = lower(plan_of(method, schedule, by), can);
           std::int64_t widest = 0;
           for (const Task& task : plan.tasks) {
+            if (is(task, "solve"))
+              EXPECT_TRUE(task.L.n <= can.solves.order || std::min(task.C.m, task.C.n) <= can.solves.few_rhs);
             const bool is_panel = is(task, "panel") || is(task, "panel_in_place");
             const bool is_leaf = method == Method::cholesky && is_panel && task.C.i + task.C.m < by.n;
             if (method == Method::lu ? is_panel : is_leaf) widest = std::max(widest, task.C.n);
