@@ -57,6 +57,8 @@ struct Capabilities {
   /// Triangular solves become solves with diagonal blocks that one kernel takes, and the products between them; with an order of 0 each is
   /// one task.
   SolveLimits solves = {};
+  /// Of which the first begins a phase and the others are parts of it: as above, marks cost more than they tell.
+  bool solves_in_one_phase = false;
 
   bool operator==(const Capabilities&) const = default;
 };

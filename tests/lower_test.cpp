@@ -259,8 +259,10 @@ TEST(LoweredPlan, of_a_right_looking_LU_has_a_phase_for_each_step_of_the_chain_u
     const Tuning tuning = tuning_for(h200()).values;
     const std::int64_t nb = tuning.lu(n), most_left = tuning.lu_panels_are_the_bottleneck;
     const Blocking by = blocking_for(Method::lu, Schedule::right_looking, n, nb, tuning);
-    const Plan plan =
-        lower(plan_of(Method::lu, Schedule::right_looking, by), capabilities_of(h200(), tuning, Precision::fp64, n));
+    Capabilities can = capabilities_of(h200(), tuning, Precision::fp64, n);
+    EXPECT_TRUE(can.solves_in_one_phase);
+    can.solves = {};
+    const Plan plan = lower(plan_of(Method::lu, Schedule::right_looking, by), can);
     std::set<std::int64_t> timed;  // where steps begin
     bool first = true;
     for (const Task& task : plan.tasks) {
@@ -304,6 +306,14 @@ TEST(LoweredPlan, of_one_panel_is_in_one_lane_and_one_phase) {
 }
 
 /// A solve with a triangle of order 10 is two with its halves of order 5 and a product between them, and so on.
+/// Those that begin, in their order.
+std::vector<Phase> phases_of(const Plan& plan) {
+  std::vector<Phase> phases;
+  for (const Task& task : plan.tasks)
+    if (task.timed) phases.push_back(task.phase);
+  return phases;
+}
+
 TEST(LoweredPlan, has_the_products_of_triangular_solves) {
   const Capabilities can{.solves = {.few_rhs = 2, .order = 3}};
   for (const Lanes& lanes : {Lanes::one(), four_lanes})
@@ -314,6 +324,9 @@ TEST(LoweredPlan, has_the_products_of_triangular_solves) {
         const Plan plan = plan_of(method, schedule, {.n = 50, .widths = {.panel = 10}, .lanes = lanes});
         const Plan lowered = lower(plan, can);
         std::int64_t sum = 0, solves = 0;
+        Capabilities in_one_phase = can;
+        in_one_phase.solves_in_one_phase = true;
+        EXPECT_EQ(phases_of(lower(plan, in_one_phase)), phases_of(lower(plan, {})));
         for (const Task& task : lowered.tasks) {
           sum += thirds(task.flops);
           if (!is(task, "solve")) continue;
