@@ -21,6 +21,7 @@
 #include "solvers/out_of_core/block_columns.hpp"
 #include "solvers/prepare.hpp"
 #include "solvers/refine/condition.hpp"
+#include "solvers/scales_on_device.hpp"
 #include "solvers/supply.hpp"
 #include "solvers/trsm.hpp"
 
@@ -49,6 +50,7 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
       host_.lock_pages();
       for (Matrix<F, Space>& its : there_) its = Matrix<F, Space>(n_, widest);
       if (!std::is_same_v<T, F>) coming_ = Matrix<T, Space>(n_, std::min(at_once_, widest));
+      scales_there_ = ScalesOnDevice<Space>(q(), scales_);
       stream_.emplace(cards_, n_, at_once_);
       in_ = cards_.line(0);
       for (auto& its : out_) its = cards_.line(0);
@@ -69,7 +71,7 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
 
   void factor(Queue<Cpu>& of_host, const Recipe&, const Arriving<T, Cpu>*, TaskClock<Cpu>*) override {
     of_host.finish();  // the times are those of the device
-    ending_ = {};
+    ending_ = {}, diagonal_.clear(), exchanged_.clear();
     cards_.on(0, [&] {
       q().take_times();
       std::size_t given = 0, settled = 0;
@@ -80,6 +82,7 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
         if (given < blocks_.size()) bring(given);
       }
       while (settled < given) settle(settled++, of_host);
+      ending_ = ending_by(ending_.failed_at, diagonal_);
       q().finish();
       times_ = q().take_times();
       for (Queue<Space>* its : {in_.get(), out_[0].get(), out_[1].get()}) its->finish(), times_ += its->take_times();
@@ -95,6 +98,8 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
       coming_ = {};
     });
   }
+  std::vector<T> diagonal_on_host(Queue<Cpu>&) override { return {diagonal_.begin(), diagonal_.end()}; }
+  std::vector<std::int64_t> pivots_on_host(Queue<Cpu>&) override { return exchanged_; }
   std::vector<ProductsOf> products_of() const override { return {}; }
   std::string backend() const override { return gemm_.backend().name; }
   std::vector<CardReport> cards() const override {
@@ -119,7 +124,6 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
   const Scales& scales() const override { return scales_; }
   const MethodRecord& method() const override { return method_; }
   MatrixView<const T> values() const override { return {}; }
-  Pivots<Cpu> pivots() override { refuse(); }
   const std::int64_t* failed_at() const override { return &ending_.failed_at; }
   std::size_t bytes() const override { return host_.bytes(); }
 
@@ -177,14 +181,14 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
     in_->phase(Phase::other);
     if constexpr (std::is_same_v<T, F>) {
       A_(*in_, own.begin, to);
+      if (scales_.any()) scales_there_.scale_columns(*in_, own.begin, MatrixView<const F, Space>(to), to);
     } else {
       for (std::int64_t j = 0; j < own.count(); j += coming_.cols()) {
         const auto some = coming_.view().columns(0, std::min(coming_.cols(), own.count() - j));
         A_(*in_, own.begin + j, some);
-        convert<T>(*in_, MatrixView<const T, Space>(some), to.columns(j, some.cols()));
+        scales_there_.scale_columns(*in_, own.begin + j, MatrixView<const T, Space>(some), to.columns(j, some.cols()));
       }
     }
-    if (scales_.exponent != 0) scale<F>(*in_, scales_.exponent, MatrixView<const F, Space>(to), to);
     came_ += double(n_) * double(own.count()) * sizeof(T);
   }
 
@@ -265,21 +269,22 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
     const Range own = host_.columns(b);
     const std::int64_t at = on_host<std::int64_t>(out, MatrixView<const std::int64_t, Space>(status(b)))(0, 0);
     if (at >= 0 && ending_.failed_at < 0) ending_.failed_at = own.begin + at;
-    for (std::int64_t j = 0; j < own.count(); ++j) {
-      const double size = std::abs(double(host_.view(b)(own.begin + j, j)));
-      ending_.least = b == 0 && j == 0 ? size : std::min(ending_.least, size);
-      ending_.most = std::max(ending_.most, size);
+    for (std::int64_t j = 0; j < own.count(); ++j) diagonal_.push_back(host_.view(b)(own.begin + j, j));
+    if (const Pivots<Space> its = pivots_of(b); its.count() > 0) {
+      const MatrixView<const std::int64_t, Space> there = its.p.block(0, 0, own.count(), 1);
+      const Matrix<std::int64_t> p = on_host<std::int64_t>(out, there);
+      for (std::int64_t j = 0; j < own.count(); ++j) exchanged_.push_back(own.begin + p(j, 0));
     }
     const double n = double(n_), left = n - double(own.begin), left_then = n - double(own.end);
     of_host.phase(Phase::other, method_.flops(left) - method_.flops(left_then));
     of_host.finish();
   }
 
-  /// With 2^e A = P₀ᵀ L₀ P₁ᵀ L₁ … U: X ← op of its inverse times 2^e B.
+  /// With 2^e R A C = P₀ᵀ L₀ P₁ᵀ L₁ … U: X ← C times its inverse times 2^e R B; transposed, R and C change places.
   void apply_to_some(MatrixView<const T> B, MatrixView<T> X, Op op) {
     Matrix<F> v(n_, X.cols());
     for (std::int64_t j = 0; j < v.cols(); ++j)
-      for (std::int64_t i = 0; i < n_; ++i) v(i, j) = F(std::ldexp(B(i, j), scales_.exponent));
+      for (std::int64_t i = 0; i < n_; ++i) v(i, j) = F(std::ldexp(B(i, j), scales_.before(op, i)));
     cards_.on(0, [&] {
       if (x_.cols() < v.cols()) x_ = {}, x_ = Matrix<F, Space>(n_, v.cols());
       const MatrixView<F, Space> x = x_.view().columns(0, v.cols());
@@ -291,7 +296,7 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
       stream_->finish(unused);
     });
     for (std::int64_t j = 0; j < v.cols(); ++j)
-      for (std::int64_t i = 0; i < n_; ++i) X(i, j) = T(v(i, j));
+      for (std::int64_t i = 0; i < n_; ++i) X(i, j) = std::ldexp(T(v(i, j)), scales_.after(op, i));
   }
 
   /// X ← inv(op(T)) X for a triangle T of the factors; of L together with its interchanges.
@@ -345,7 +350,10 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
   std::array<Matrix<F, Space>, 2> there_;  // block columns, in turns
   Matrix<T, Space> coming_;                // columns of A that are still to be rounded
   Matrix<F, Space> x_;                     // right-hand sides
+  ScalesOnDevice<Space> scales_there_;
   Ending ending_;
+  std::vector<F> diagonal_;
+  std::vector<std::int64_t> exchanged_;  // row k with row [k]
   PhaseTimes times_;
   double came_ = 0;
   std::size_t held_ = 0;  // at most, of the device's memory
