@@ -170,6 +170,29 @@ TEST(OutOfCore, knows_the_condition_of_one_device) {
               Factorization<double>(A.view(), one).rcond(), 1e-10);
 }
 
+TEST(OutOfCore, knows_how_elements_grew_and_mends_what_that_has_done) {
+  for (const std::int64_t n : {50, 130}) {
+    SCOPED_TRACE(n);
+    const Matrix<double> A = random_matrix(n, n, 3);
+    Options o = with_room_for(12, n), one;
+    one.device = {Device::cpu, 0}, one.factorization = Method::lu, one.block_size = 8, o.bounds = one.bounds = true;
+    const Report r = Factorization<double>(A.view(), o).report(),
+                 on_one = Factorization<double>(A.view(), one).report();
+    EXPECT_NEAR(r.growth.value() / on_one.growth.value(), 1, 1e-12);
+    EXPECT_NEAR(r.norm_growth.value() / on_one.norm_growth.value(), 1, 1e-12);
+    EXPECT_NEAR(r.largest_multiplier.value(), on_one.largest_multiplier.value(), 1e-12);
+  }
+  Options o = with_room_for(12, 56);
+  const auto mended = solve_random(wilkinson(56), 1, o);
+  expect_solved_out_of_core(mended);
+  EXPECT_EQ(mended.report.growth, 0x1p55);
+  EXPECT_EQ(mended.report.refine_iterations, 1);
+  o.pivoting = Pivoting::tournament;
+  const auto by_partial = solve_random(wilkinson(56), 1, o);
+  expect_solved_out_of_core(by_partial);
+  EXPECT_EQ(by_partial.report.pivoting, Pivoting::partial) << "elements grew too much";
+}
+
 /// Over virtual cards, too.
 template <class T>
 void expect_determinant_and_pivots_of_one_device() {

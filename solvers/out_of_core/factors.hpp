@@ -19,6 +19,7 @@
 #include "solvers/cards/group.hpp"
 #include "solvers/factors.hpp"
 #include "solvers/out_of_core/block_columns.hpp"
+#include "solvers/part_of_factors.hpp"
 #include "solvers/prepare.hpp"
 #include "solvers/refine/condition.hpp"
 #include "solvers/scales_on_device.hpp"
@@ -124,6 +125,35 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
   const Scales& scales() const override { return scales_; }
   const MethodRecord& method() const override { return method_; }
   MatrixView<const T> values() const override { return {}; }
+  /// L is stored in the order of rows that each block column was factored in.
+  std::optional<SizesOfFactors> sizes(Queue<Cpu>&) override {
+    SizesOfFactors sizes;
+    std::vector<double> U(std::size_t(n_), 0), LU(std::size_t(n_), 0);
+    const auto add_sums = [&](std::vector<double>& to, Factor which, const Slice& s, MatrixView<F, Space> part,
+                              const std::vector<double>& weights) {
+      auto sums = row_sums_of_magnitudes(q(), PartOfFactors<F, Space>{part, which, s.columns.begin}, weights);
+      for (std::size_t i = 0; i < to.size(); ++i) to[i] += (*sums)[i];
+    };
+    const std::vector<double> weights(std::size_t(at_once_), weight_of_sums);
+    const std::vector<Slice> slices = all_slices([&](Range) { return Range{0, n_}; });
+    cards_.on(0, [&] {
+      pass(slices, [&](const Slice& s, MatrixView<F, Space> part) {
+        auto most = largest_of_factors<F>(q(), MatrixView<const F, Space>(part), s.columns.begin);
+        sizes.most = larger_of(sizes.most, *most);
+        add_sums(U, Factor::U, s, part, {weights.begin(), weights.begin() + s.columns.count()});
+      });
+      pass(slices, [&](const Slice& s, MatrixView<F, Space> part) {
+        if (const Range own = host_.columns(s.block); s.columns.begin == own.begin && !exchanged_.empty())
+          for (std::int64_t k = own.begin; k < own.end; ++k)
+            std::swap(LU[std::size_t(k)], LU[std::size_t(exchanged_[std::size_t(k)])]);
+        add_sums(LU, Factor::L, s, part, {U.begin() + s.columns.begin, U.begin() + s.columns.end});
+      });
+      PhaseTimes unused;
+      stream_->finish(unused);
+    });
+    sizes.product = static_cast<long double>(largest(LU)) / weight_of_sums;
+    return sizes;
+  }
   const std::int64_t* failed_at() const override { return &ending_.failed_at; }
   std::size_t bytes() const override { return host_.bytes(); }
 
@@ -224,12 +254,10 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
     std::vector<Slice> slices;
     const auto rows_of = [&](Range c) { return Range{method_.is_in_lower_triangle() ? first : c.begin, n_}; };
     for (std::size_t k = 0; k + 1 < b; ++k) add_slices(slices, k, host_.columns(k), at_once_, rows_of);
-    stream_->run(
-        q(), slices, [&](const Slice& s) { return host_.at(s); },
-        [&](const Slice& s, MatrixView<F, Space> L) {
-          if (s.columns.begin == host_.columns(s.block).begin) interchange(s.block, C);
-          eliminate(b, s, L, C);
-        });
+    pass(slices, [&](const Slice& s, MatrixView<F, Space> L) {
+      if (s.columns.begin == host_.columns(s.block).begin) interchange(s.block, C);
+      eliminate(b, s, L, C);
+    });
     const Slice last{b - 1, rows_of(host_.columns(b - 1)), host_.columns(b - 1)};
     interchange(b - 1, C);
     eliminate(b, last, on_device(b - 1).block(last.rows.begin, 0, last.rows.count(), last.columns.count()), C);
@@ -280,6 +308,20 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
     of_host.finish();
   }
 
+  /// Of all columns, from the left to the right.
+  template <class RowsOf>
+  std::vector<Slice> all_slices(RowsOf rows_of) const {
+    std::vector<Slice> slices;
+    for (std::size_t b = 0; b < blocks_.size(); ++b) add_slices(slices, b, host_.columns(b), at_once_, rows_of);
+    return slices;
+  }
+  /// use(slice, its elements on the device) for one after the other.
+  template <class Use>
+  void pass(const std::vector<Slice>& slices, Use use) {
+    const auto from = [&](const Slice& s) { return host_.at(s); };
+    stream_->run(q(), slices, from, use);
+  }
+
   /// With 2^e R A C = P₀ᵀ L₀ P₁ᵀ L₁ … U: X ← C times its inverse times 2^e R B; transposed, R and C change places.
   void apply_to_some(MatrixView<const T> B, MatrixView<T> X, Op op) {
     Matrix<F> v(n_, X.cols());
@@ -301,42 +343,34 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
 
   /// X ← inv(op(T)) X for a triangle T of the factors; of L together with its interchanges.
   void sweep(const StoredTriangle& by, MatrixView<F, Space> x) {
-    std::vector<Slice> slices;
-    for (std::size_t b = 0; b < blocks_.size(); ++b)
-      add_slices(slices, b, host_.columns(b), at_once_, [&](Range c) {
-        return by.lower ? Range{c.begin, n_} : Range{0, c.end};
-      });
+    std::vector<Slice> slices = all_slices([&](Range c) { return by.lower ? Range{c.begin, n_} : Range{0, c.end}; });
     if (by.lower != (by.op == Op::none)) std::reverse(slices.begin(), slices.end());
     const auto interchange = [&](const Slice& s) {
       const std::int64_t first = host_.columns(s.block).begin;
       const Pivots<Space> all = pivots_of(s.block);
       if (!by.lower || all.count() == 0 || s.columns.begin != first) return;
       const auto its = x.block(first, 0, n_ - first, x.cols());
-      const Pivots<Space> pivots = all.block(0, rows_that_move(s.block));
+      const Pivots<Space> pivots = all.block(0, host_.columns(s.block).count());
       permute_rows<F>(q(), MatrixView<const F, Space>(its), its, pivots, by.op != Op::none);
     };
     const auto of = [&](Range rows) { return x.block(rows.begin, 0, rows.count(), x.cols()); };
     q().phase(Phase::solve);
-    stream_->run(
-        q(), slices, [&](const Slice& s) { return host_.at(s); },
-        [&](const Slice& s, MatrixView<F, Space> part) {
-          const std::int64_t w = s.columns.count(), all = s.rows.count();
-          const Triangle<F, Space> diagonal{part.block(by.lower ? 0 : all - w, 0, w, w), by.lower, by.unit};
-          const auto beside = part.block(by.lower ? w : 0, 0, all - w, w);
-          const Range rest = by.lower ? Range{s.columns.end, n_} : Range{0, s.columns.begin};
-          if (by.op == Op::none) {
-            interchange(s);
-            trsm_left(q(), gemm_, diagonal, of(s.columns));
-            if (!rest.empty()) gemm_(q(), F(-1), beside, of(s.columns), F(1), of(rest));
-          } else {
-            if (!rest.empty()) gemm_(q(), F(-1), transposed(beside), of(rest), F(1), of(s.columns));
-            trsm_left(q(), gemm_, diagonal.transposed(), of(s.columns));
-            interchange(s);
-          }
-        });
+    pass(slices, [&](const Slice& s, MatrixView<F, Space> part) {
+      const std::int64_t w = s.columns.count(), all = s.rows.count();
+      const Triangle<F, Space> diagonal{part.block(by.lower ? 0 : all - w, 0, w, w), by.lower, by.unit};
+      const auto beside = part.block(by.lower ? w : 0, 0, all - w, w);
+      const Range rest = by.lower ? Range{s.columns.end, n_} : Range{0, s.columns.begin};
+      if (by.op == Op::none) {
+        interchange(s);
+        trsm_left(q(), gemm_, diagonal, of(s.columns));
+        if (!rest.empty()) gemm_(q(), F(-1), beside, of(s.columns), F(1), of(rest));
+      } else {
+        if (!rest.empty()) gemm_(q(), F(-1), transposed(beside), of(rest), F(1), of(s.columns));
+        trsm_left(q(), gemm_, diagonal.transposed(), of(s.columns));
+        interchange(s);
+      }
+    });
   }
-  /// Those of its own columns are interchanged with any below.
-  std::int64_t rows_that_move(std::size_t b) const { return host_.columns(b).count(); }
 
   CardGroup<Space>& cards_;
   const Supply<T, Space> A_;
@@ -360,8 +394,7 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
   // Copies are phase other: they go on beside all others. These end before the memory that they work in.
   std::optional<Stream<F, Space>> stream_;
   std::unique_ptr<Queue<Space>> in_;
-  std::array<std::unique_ptr<Queue<Space>>, 2>
-      out_;  // in turns, so that who waits for one block column does not wait for the next
+  std::array<std::unique_ptr<Queue<Space>>, 2> out_;  // in turns: who waits for one does not wait for the next
 };
 
 }  // namespace lasolve
