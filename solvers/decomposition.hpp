@@ -73,13 +73,9 @@ class DecompositionIn final : public Decomposition<T, Space> {
   }
   Fetched<Ending> ending(Queue<Space>& q) override { return ending_of<F>(q, std::as_const(values_).view(), status()); }
   std::optional<SizesOfFactors> sizes(Queue<Space>& q) override {
-    using Part = PartOfFactors<F, Space>;
-    const auto LU = std::as_const(values_).view();
-    auto most = largest_of_factors<F>(q, LU);
-    const std::vector<double> weights(std::size_t(n_), weight_of_sums);
-    const std::vector<double> U = *row_sums_of_magnitudes(q, Part{LU, Factor::U}, weights);
-    const long double product = largest(*row_sums_of_magnitudes(q, Part{LU, Factor::L}, U));
-    return SizesOfFactors{*most, product / weight_of_sums};
+    return sizes_of_factors(n_, [&](Factor which, const std::vector<double>& weights) {
+      return *sizes_of_part(q, PartOfFactors<F, Space>{std::as_const(values_).view(), which}, weights);
+    });
   }
   void release_workspace() override {
     if constexpr (is_narrow) values_ = {};

@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "lasolve/lasolve.hpp"
 #include "solvers/refine/largest.hpp"
 
 namespace lasolve {
@@ -28,22 +29,28 @@ Ending ending_by(std::int64_t failed_at, const std::vector<F>& diagonal) {
   return ending;
 }
 
-/// The largest magnitudes below the diagonal of factors, which is in L, and on or above it, in U; NaN where there is one.
-struct LargestOfFactors {
-  double of_L = 0, of_U = 0;
+/// Of L or of U, or of some of its columns: the largest magnitude, and for each row the sum of its magnitudes with the weights of their
+/// columns. NaN where there is one. The ones on the diagonal of L count for sums.
+struct SizesOfPart {
+  double most = 0;
+  std::vector<double> sums = {};
 };
-
-inline LargestOfFactors larger_of(const LargestOfFactors& a, const LargestOfFactors& b) {
-  return {larger(a.of_L, b.of_L), larger(a.of_U, b.of_U)};
-}
 
 /// A weight with which sums of magnitudes of L and U do not overflow.
 inline constexpr double weight_of_sums = 0x1p-64;
 
 struct SizesOfFactors {
-  LargestOfFactors most;
-  long double product = 0;  ///< ‖|L||U|‖∞
+  double of_L = 0, of_U = 0;  ///< the largest magnitudes, of L below its diagonal
+  long double product = 0;    ///< ‖|L||U|‖∞
 };
+
+/// sizes_of(part, weights) measures a part.
+template <class Measure>
+SizesOfFactors sizes_of_factors(std::int64_t n, Measure sizes_of) {
+  const SizesOfPart U = sizes_of(Factor::U, std::vector<double>(std::size_t(n), weight_of_sums)),
+                    L = sizes_of(Factor::L, U.sums);
+  return {L.most, U.most, static_cast<long double>(largest(L.sums)) / weight_of_sums};
+}
 
 /// How much larger factors are than the matrix that was factored.
 struct Growth {

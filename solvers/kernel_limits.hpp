@@ -24,6 +24,8 @@ constexpr int most_grid_blocks = 256, most_cluster_blocks = 16;
 constexpr int most_panel_rows_of_a_block = 1024;
 /// Rows of a column that a block holds while all rows of L are interchanged: so many a thread, in so many threads.
 constexpr int rows_to_gather = 16, threads_to_gather = 1024;
+/// Order of a triangle that is solved with in the registers of warps.
+constexpr std::int64_t most_in_registers_order = 128;
 /// Columns of a step of a Cholesky leaf, which has one or two.
 constexpr int cholesky_step = 64;
 

@@ -43,33 +43,36 @@ bool is_halved(const Task& task, const SolveLimits& limits) {
 }
 
 /// Appends the solves and products of a triangular solve as trsm_left or trsm_right would make them.
-void solve_by_halves(std::vector<Task>& to, const Task& task, const SolveLimits& limits) {
+void solve_by_halves(std::vector<Task>& to, const Task& task, const Capabilities& can) {
+  const auto first = std::ptrdiff_t(to.size());
   const bool from_the_left = is_from_the_left(task);
   const Range rhs = rhs_of(task);
   const auto C = [&](Range unknowns) { return from_the_left ? Block(unknowns, rhs) : Block(rhs, unknowns); };
-  const auto add = [&](const TaskType& type, Phase phase, double flops, Range r, const Block& L, const Block& U) {
+  const auto add = [&](const TaskType& type, double flops, Range r, const Block& L, const Block& U) {
     to.push_back(task);
     Task& part = to.back();
-    part.type = &type, part.phase = phase, part.flops = flops * double(rhs.count());
+    part.type = &type, part.flops = flops * double(rhs.count());
+    if (type.is_product && task.phase == Phase::trsm) part.phase = Phase::gemm;  // and not within a panel
     part.C = C(r), part.L = L, part.U = U;
   };
   solve_by_halves(
-      task.L.rows(), limits.leaf_order(rhs.count()), true,
+      task.L.rows(), can.solves.leaf_order(rhs.count()), true,
       [&](Range r) {
-        add(*task.type, task.phase, double(r.count()) * double(r.count()), r, {r, r}, {});
+        add(*task.type, double(r.count()) * double(r.count()), r, {r, r}, {});
       },
       [&](Range done, Range r) {
         const Block of_triangle(r, done), found = C(done);
-        add(*task.type->products, Phase::gemm, 2 * double(done.count()) * double(r.count()), r,
-            from_the_left ? of_triangle : found, from_the_left ? found : of_triangle);
+        add(*task.type->products, 2 * double(done.count()) * double(r.count()), r, from_the_left ? of_triangle : found,
+            from_the_left ? found : of_triangle);
       });
+  if (can.solves_in_one_phase) std::for_each(to.begin() + first + 1, to.end(), [](Task& part) { part.timed = false; });
 }
 
-std::vector<Task> with_products_of_solves(const Plan& plan, const SolveLimits& limits) {
+std::vector<Task> with_products_of_solves(const Plan& plan, const Capabilities& can) {
   std::vector<Task> lowered;
   for (const Task& task : plan.tasks)
-    if (is_halved(task, limits))
-      solve_by_halves(lowered, task, limits);
+    if (is_halved(task, can.solves))
+      solve_by_halves(lowered, task, can);
     else
       lowered.push_back(task);
   return lowered;
@@ -95,7 +98,9 @@ Capabilities capabilities_of(const DeviceProperties& device, const Tuning& tunin
           .cholesky = cholesky_limits(tuning, storage, device.multiprocessors),
           .diagonal_update = tuning.cholesky_diagonal_update,
           .symmetric_update = tuning.symmetric_update,
-          .cholesky_timed_from = tuning.cholesky_phases_from};
+          .cholesky_timed_from = tuning.cholesky_phases_from,
+          .solves = {std::max(tuning.solve_few_rhs, tuning.solve_sync_free_rhs), most_in_registers_order},
+          .solves_in_one_phase = true};
 }
 
 Capabilities capabilities_of(const DeviceProperties& device, const Tuning& tuning, Precision storage, std::int64_t n) {
@@ -121,7 +126,7 @@ Plan lower(Plan plan, const Capabilities& can) {
   const MethodRecord& method = record_of(plan.method);
   if (has_lanes) plan.tasks = method.lowered(plan, can);
   const auto halved = [&](const Task& task) { return is_halved(task, can.solves); };
-  if (std::any_of(plan.tasks.begin(), plan.tasks.end(), halved)) plan.tasks = with_products_of_solves(plan, can.solves);
+  if (std::any_of(plan.tasks.begin(), plan.tasks.end(), halved)) plan.tasks = with_products_of_solves(plan, can);
   if (in_one_phase) {
     go_in_one_lane(plan);
     mark_one_phase(plan);

@@ -54,9 +54,11 @@ struct Capabilities {
   /// The least n where its steps are timed one by one.
   std::int64_t cholesky_timed_from = 0;
 
-  /// Triangular solves become solves with diagonal blocks, and the products between them; with an order of 0 each is one task. On CUDA
-  /// it is: what more launches of the host cost there has not been measured.
+  /// Triangular solves become solves with diagonal blocks that one kernel takes, and the products between them; with an order of 0 each is
+  /// one task.
   SolveLimits solves = {};
+  /// Of which the first begins a phase and the others are parts of it: as above, marks cost more than they tell.
+  bool solves_in_one_phase = false;
 
   bool operator==(const Capabilities&) const = default;
 };

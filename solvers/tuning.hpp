@@ -64,7 +64,7 @@ inline bool is_narrow_update(const Tuning& t, Precision storage, std::int64_t fp
   return few && !below_diagonal && m * n * k <= t.cholesky_narrow_work_fp64;
 }
 
-/// How triangular solves are halved on the CPU. With few right-hand sides the triangle is read once from memory, whatever its order:
+/// How triangular solves are halved. With few right-hand sides the triangle is read once from memory, whatever its order:
 /// halving would gain nothing.
 struct SolveLimits {
   std::int64_t few_rhs = 0, order = 0;

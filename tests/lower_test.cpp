@@ -84,6 +84,7 @@ TEST(CapabilitiesOf, a_card_are_what_its_kernels_take) {
       EXPECT_EQ(can.lookahead_update, 128);
       EXPECT_EQ(can.combined, 1024);
       EXPECT_EQ(can.cholesky_leaf, leaf);
+      EXPECT_EQ(can.solves.order, 128);
       EXPECT_EQ(can.rows_of_L_at_the_end, late);
       EXPECT_EQ(can.far_columns, late && fp64 ? 2048 : 0);
       tuning.lu_interchange_L_late_from =
@@ -94,7 +95,7 @@ TEST(CapabilitiesOf, a_card_are_what_its_kernels_take) {
 }
 
 /// Whose blocks have little shared memory, runs narrower panels and leaves: so its plans have them.
-TEST(LoweredPlan, has_no_panel_that_a_kernel_of_the_card_would_not_take) {
+TEST(LoweredPlan, has_no_panel_nor_triangle_that_a_kernel_of_the_card_would_not_take) {
   for (const std::string& name : card_names())
     for (const Precision precision : {Precision::fp64, Precision::fp32})
       for (const Schedule schedule : all_schedules())
@@ -108,6 +109,8 @@ TEST(LoweredPlan, has_no_panel_that_a_kernel_of_the_card_would_not_take) {
           const Plan plan = lower(plan_of(method, schedule, by), can);
           std::int64_t widest = 0;
           for (const Task& task : plan.tasks) {
+            if (is(task, "solve"))
+              EXPECT_TRUE(task.L.n <= can.solves.order || std::min(task.C.m, task.C.n) <= can.solves.few_rhs);
             const bool is_panel = is(task, "panel") || is(task, "panel_in_place");
             const bool is_leaf = method == Method::cholesky && is_panel && task.C.i + task.C.m < by.n;
             if (method == Method::lu ? is_panel : is_leaf) widest = std::max(widest, task.C.n);
@@ -256,8 +259,10 @@ TEST(LoweredPlan, of_a_right_looking_LU_has_a_phase_for_each_step_of_the_chain_u
     const Tuning tuning = tuning_for(h200()).values;
     const std::int64_t nb = tuning.lu(n), most_left = tuning.lu_panels_are_the_bottleneck;
     const Blocking by = blocking_for(Method::lu, Schedule::right_looking, n, nb, tuning);
-    const Plan plan =
-        lower(plan_of(Method::lu, Schedule::right_looking, by), capabilities_of(h200(), tuning, Precision::fp64, n));
+    Capabilities can = capabilities_of(h200(), tuning, Precision::fp64, n);
+    EXPECT_TRUE(can.solves_in_one_phase);
+    can.solves = {};
+    const Plan plan = lower(plan_of(Method::lu, Schedule::right_looking, by), can);
     std::set<std::int64_t> timed;  // where steps begin
     bool first = true;
     for (const Task& task : plan.tasks) {
@@ -301,6 +306,14 @@ TEST(LoweredPlan, of_one_panel_is_in_one_lane_and_one_phase) {
 }
 
 /// A solve with a triangle of order 10 is two with its halves of order 5 and a product between them, and so on.
+/// Those that begin, in their order.
+std::vector<Phase> phases_of(const Plan& plan) {
+  std::vector<Phase> phases;
+  for (const Task& task : plan.tasks)
+    if (task.timed) phases.push_back(task.phase);
+  return phases;
+}
+
 TEST(LoweredPlan, has_the_products_of_triangular_solves) {
   const Capabilities can{.solves = {.few_rhs = 2, .order = 3}};
   for (const Lanes& lanes : {Lanes::one(), four_lanes})
@@ -311,6 +324,9 @@ TEST(LoweredPlan, has_the_products_of_triangular_solves) {
         const Plan plan = plan_of(method, schedule, {.n = 50, .widths = {.panel = 10}, .lanes = lanes});
         const Plan lowered = lower(plan, can);
         std::int64_t sum = 0, solves = 0;
+        Capabilities in_one_phase = can;
+        in_one_phase.solves_in_one_phase = true;
+        EXPECT_EQ(phases_of(lower(plan, in_one_phase)), phases_of(lower(plan, {})));
         for (const Task& task : lowered.tasks) {
           sum += thirds(task.flops);
           if (!is(task, "solve")) continue;

@@ -52,10 +52,10 @@ def solve(a: ArrayLike, b: ArrayLike, lower: bool = False, overwrite_a: bool = F
     lower : bool
         Which triangle is read where `assume_a` is "sym", "her" or "pos".
     overwrite_a : bool
-        Overwrite `a` with its factors, so that no copy of it is made. Honoured where `a` is one writable matrix on the host, of float64 or
-        float32, with its columns or its rows in one piece, apart from b; and where nothing asks for `a` again: a coarser `precision`,
-        `accuracy`, `refine`, `bounds`, or a structure "sym"; where there is a GPU, with device="cpu". Then x is not checked by its residual, which a note in the report says, and LU
-        is the method but with "pos".
+        Overwrite `a` with its factors, so that no copy of it is made. Honoured where `a` is one writable matrix of float64 or float32, with its
+        columns or its rows in one piece, apart from b; and where nothing asks for `a` again: a coarser `precision`, `accuracy`,
+        `refine`, `bounds`, or a structure "sym". One on the host is solved there with device="cpu", or where there is no GPU. Then x
+        is not checked by its residual, which a note in the report says, and LU is the method but with "pos".
     overwrite_b : bool
         Write x to the memory of b. Honoured where b has the type and the shape of x, and is a column in one piece, or has its columns so.
     check_finite : bool

@@ -22,13 +22,42 @@ const NumPy& numpy() {
 
 bool is_numpy(nb::handle object) { return object.type().is(numpy().array); }
 
+/// The same of torch. Its tensors tell by their attributes what DLPack takes five times as long for.
+struct Torch {
+  explicit Torch(nb::handle torch)
+      : tensor(torch.attr("Tensor")),
+        strided(torch.attr("strided")),
+        float64(torch.attr("float64")),
+        float32(torch.attr("float32")),
+        current_stream(nb::getattr(torch.attr("_C"), "_cuda_getCurrentRawStream", nb::none())) {}
+  nb::object tensor, strided, float64, float32;
+  nb::object current_stream;  // of a device; None: a torch without CUDA, or another one
+};
+/// Null where no program has imported it.
+const Torch* torch() {
+  static const Torch* kept = nullptr;
+  if (!kept)
+    if (PyObject* const torch = PyDict_GetItemString(PyImport_GetModuleDict(), "torch"))
+      if (nb::hasattr(torch, "float32") && nb::hasattr(torch, "strided")) kept = new Torch(torch);
+  return kept;
+}
+/// Of no derived type, which may mean more.
+bool is_tensor(nb::handle object) { return torch() && object.type().is(torch()->tensor); }
+
+bool is_true(nb::handle object, const char* name) { return object.attr(name).ptr() == Py_True; }
+
 }  // namespace
 
 bool Array::take(nb::handle object, bool to_write) {
   release();
   if (is_numpy(object)) return take_buffer(object, to_write);
   // What is derived of NumPy's may mean more than its numbers, as a masked array does.
-  return PyObject_IsInstance(object.ptr(), numpy().array.ptr()) == 0 && take_dlpack(object, to_write);
+  if (PyObject_IsInstance(object.ptr(), numpy().array.ptr()) != 0) return false;
+  if (is_tensor(object)) {
+    if (take_tensor(object)) return true;
+    release();
+  }
+  return take_dlpack(object, to_write);
 }
 
 void Array::require(nb::handle object, bool to_write) {
@@ -56,6 +85,38 @@ bool Array::take_buffer(nb::handle object, bool to_write) {
   return true;
 }
 
+/// False, where it is out of the ordinary: DLPack knows more.
+bool Array::take_tensor(nb::handle object) try {
+  const nb::object type = object.attr("dtype"), shape = object.attr("shape"), strides = object.attr("stride")();
+  is_double_ = type.is(torch()->float64);
+  dimensions_ = int(nb::len(shape));
+  if ((!is_double_ && !type.is(torch()->float32)) || !object.attr("layout").is(torch()->strided) ||
+      dimensions_ > int(shape_of_torch_.size()) || is_true(object, "requires_grad") ||
+      nb::cast<bool>(object.attr("is_neg")()))
+    return false;
+  const bool on_cuda = is_true(object, "is_cuda");
+  if (!on_cuda && !is_true(object, "is_cpu")) return false;
+  for (int i = 0; i < dimensions_; ++i) {
+    shape_of_torch_[std::size_t(i)] = nb::cast<std::int64_t>(shape[i]);
+    strides_of_torch_[std::size_t(i)] = shape_of_torch_[std::size_t(i)] < 2 ? 1 : nb::cast<std::int64_t>(strides[i]);
+  }
+  shape_ = shape_of_torch_.data(), strides_ = strides_of_torch_.data();
+  stride_unit_ = 1;
+  data_ = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(object.attr("data_ptr")()));
+  device_ = {on_cuda ? Device::cuda : Device::cpu, on_cuda ? nb::cast<int>(object.attr("get_device")()) : 0};
+  of_torch_ = nb::borrow(object);
+  return is_in_one_direction();
+} catch (const std::exception&) {  // it has no memory, as under vmap
+  return false;
+}
+
+/// On a device rows or columns lie in one piece.
+bool Array::is_in_one_direction() const {
+  const int d = dimensions_;
+  return device_.kind != Device::cuda || d < 2 || stride(d - 1) == 1 || stride(d - 2) == 1 || size(d - 1) < 2 ||
+         size(d - 2) < 2;
+}
+
 bool Array::take_dlpack(nb::handle object, bool to_write) {
   if (!nb::hasattr(object, "__dlpack__")) return false;
   if (nb::getattr(object, "requires_grad", nb::none()).ptr() == Py_True)
@@ -79,8 +140,7 @@ bool Array::take_dlpack(nb::handle object, bool to_write) {
   strides_ = tensor_.stride_ptr();
   const bool on_cuda = where == nb::device::cuda::value;
   device_ = {on_cuda ? Device::cuda : Device::cpu, on_cuda ? tensor_.device_id() : 0};
-  const int d = dimensions_;  // on a device rows or columns lie in one piece
-  return !on_cuda || d < 2 || stride(d - 1) == 1 || stride(d - 2) == 1 || size(d - 1) < 2 || size(d - 2) < 2;
+  return is_in_one_direction();
 }
 
 std::pair<std::uintptr_t, std::uintptr_t> Array::ends() const {
@@ -104,6 +164,7 @@ void Array::release() {
   if (has_buffer_) PyBuffer_Release(&buffer_);
   has_buffer_ = false;
   tensor_ = {};
+  of_torch_.reset();
 }
 
 void Batches::add(const Array& array, int core) {
@@ -146,18 +207,24 @@ nb::object empty_like(nb::handle like, const std::vector<std::int64_t>& shape, b
   nb::object sizes = nb::steal(PyTuple_New(Py_ssize_t(shape.size())));
   for (std::size_t i = 0; i < shape.size(); ++i)
     PyTuple_SetItem(sizes.ptr(), Py_ssize_t(i), PyLong_FromLongLong(shape[i]));
+  if (is_tensor(like) && like.attr("dtype").is(is_double ? torch()->float64 : torch()->float32) && shape.size() <= 2) {
+    if (shape.size() == 1) return like.attr("new_empty")(sizes);
+    return like.attr("new_empty")(nb::make_tuple(shape[1], shape[0])).attr("t")();
+  }
   if (!is_numpy(like) || shape.size() > 2) return function("_arrays", "empty_like")(like, sizes, is_double);
   const NumPy& np = numpy();
   return np.empty(sizes, is_double ? np.float64 : np.float32, shape.size() == 2 ? np.by_columns : np.by_rows);
 }
 
 nb::object finished(nb::handle like, nb::object made) {
-  return is_numpy(like) ? made : function("_arrays", "finished")(like, made);
+  return is_numpy(like) || is_tensor(like) ? made : function("_arrays", "finished")(like, made);
 }
 
 After after(nb::handle array, Device device) {
   if (device.kind != Device::cuda) return {};
-  const auto stream = nb::cast<std::uintptr_t>(function("_arrays", "current_stream")(array));
+  const bool is_quick = is_tensor(array) && !torch()->current_stream.is_none();
+  const auto stream = nb::cast<std::uintptr_t>(is_quick ? torch()->current_stream(device.index)
+                                                        : function("_arrays", "current_stream")(array));
   return After(reinterpret_cast<CUstream_st*>(stream ? stream : 1));  // 1: the legacy default stream
 }
 

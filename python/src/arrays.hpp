@@ -1,4 +1,4 @@
-// Arrays of Python's, borrowed: NumPy's by the buffer protocol, which costs least, all others by DLPack.
+// Arrays of Python's, borrowed: NumPy's by the buffer protocol, torch's by their attributes, which costs least, all others by DLPack.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -50,6 +50,8 @@ class Array {
   /// Its first byte, and the first behind it.
   std::pair<std::uintptr_t, std::uintptr_t> ends() const;
   bool take_buffer(nb::handle object, bool to_write);
+  bool take_tensor(nb::handle object);
+  bool is_in_one_direction() const;
   bool take_dlpack(nb::handle object, bool to_write);
   void release();
 
@@ -62,6 +64,8 @@ class Array {
   bool has_buffer_ = false;
   Py_buffer buffer_;
   nb::ndarray<> tensor_;
+  nb::object of_torch_;
+  std::array<std::int64_t, 8> shape_of_torch_, strides_of_torch_;
 };
 
 /// The batches of several arrays, broadcast against one another: all dimensions but those of a matrix.

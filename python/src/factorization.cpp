@@ -47,8 +47,10 @@ class Factors {
       throw std::invalid_argument("lasolve: a is to be a square matrix");
     const auto n = double(order());
     watch(asked, n * n * n * 2 / 3, A_.device().kind == Device::cuda);
-    if (overwrite_a && (A_.is_double() ? overwrite<double>(asked.options) : overwrite<float>(asked.options))) return;
     const After order_of_a = after(a_, A_.device());
+    if (overwrite_a &&
+        (A_.is_double() ? overwrite<double>(asked.options, order_of_a) : overwrite<float>(asked.options, order_of_a)))
+      return;
     const Unlocked unlocked(order());
     if (A_.is_double())
       factor<double>(copy, asked.options, order_of_a);
@@ -119,11 +121,11 @@ class Factors {
 
   /// Whether A could be.
   template <class T>
-  bool overwrite(const Options& options) {
+  bool overwrite(const Options& options, After after) {
     const auto A = to_overwrite<T>(a_, options);
     if (!A) return false;
     const Unlocked unlocked(order());
-    factors_ = std::make_unique<Factorization<T>>(factored_in_place(*A, options));
+    factors_ = std::make_unique<Factorization<T>>(factored_in_place(*A, options, after));
     is_transposed_ = A->by_rows;
     return overwrote_a_ = true;
   }

@@ -26,16 +26,22 @@ struct System {
 /// The memory of A, which its factors may take the place of: by columns, or, of a matrix by rows, that of its transpose.
 template <class T>
 struct ToOverwrite {
-  MatrixView<T> view;
-  bool by_rows;
+  T* data;
+  std::int64_t n, ld;
+  bool by_rows, on_cuda;
+
+  template <class Space>
+  Matrix<T, Space> lent() const {
+    return Matrix<T, Space>::lent({data, n, n, ld});
+  }
 };
 /// Nothing where an array may not be written to, or neither its rows nor its columns lie in one piece, or where A is read again: to refine,
-/// to bound errors, or because it is not known yet whether it is positive definite; or where a CUDA device may solve.
+/// to bound errors, or because it is not known yet whether it is positive definite; or where another device than its own may solve.
 template <class T>
 std::optional<ToOverwrite<T>> to_overwrite(nb::handle a, const Options& options);
 /// The factors in the place of A, which solutions are not checked with.
 template <class T>
-Factorization<T> factored_in_place(const ToOverwrite<T>&, Options options);
+Factorization<T> factored_in_place(const ToOverwrite<T>&, Options options, After);
 
 /// Throws LinAlgError, or warns, where a report says so: lasolve._errors is the one place that knows how.
 void tell(const Report&, std::int64_t batch = -1);

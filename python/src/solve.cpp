@@ -96,11 +96,11 @@ struct Reported {
 
 /// Of one system whose A is no more needed. What of A was factored by rows is its transpose.
 template <class T>
-Report solve_overwriting(const Call& call, const ToOverwrite<T>& A, const Options& options, Op op) {
-  Factorization<T> factors = factored_in_place(A, options);
-  const bool is_turned = A.by_rows == (op == Op::none);
+Report solve_overwriting(const Call& call, const ToOverwrite<T>& A, const Options& options, Op op, After after) {
+  Factorization<T> factors = factored_in_place(A, options, after);
+  const Op op_of_stored = A.by_rows == (op == Op::none) ? Op::transpose : Op::none;
   Report report =
-      combined(factors.report(), factors.solve(call.b_of<T>(0), call.x_of<T>(0), is_turned ? Op::transpose : Op::none));
+      combined(factors.report(), factors.solve(call.b_of<T>(0), call.x_of<T>(0), op_of_stored, after.stream));
   report.outcome.of_rows = A.by_rows;
   return report;
 }
@@ -110,7 +110,7 @@ void solve_each(const Call& call, const Options& options, Op op, After after, Re
   const std::int64_t count = call.batches.count();
   const bool is_double = call.A.is_double();
   if (const auto* const A = std::get_if<ToOverwrite<T>>(&call.to_overwrite))
-    return reported.add(0, solve_overwriting(call, *A, options, op), is_double);
+    return reported.add(0, solve_overwriting(call, *A, options, op, after), is_double);
   if (count > 1 && call.A.dimensions() == 2) {  // one A
     Factorization<T> factors(call.a_of<T>(0), options, after);
     for (std::int64_t i = 0; i < count; ++i)

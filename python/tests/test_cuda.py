@@ -131,6 +131,30 @@ def test_factors_in_place_in_batches_and_of_others(there):
     np.testing.assert_allclose(a @ back(lasolve.lu_solve((to(lu), to(piv)), to(b))), b, atol=1e-9)
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("by_columns", [False, True])
+def test_overwrites_a_where_nothing_reads_it_again(there, dtype, by_columns):
+    to, back = there
+    a, b = system(300, 3, dtype)
+    tolerance = 1e-3 if dtype == np.float32 else 1e-10
+
+    def given():
+        return to(np.ascontiguousarray(a.T)).T if by_columns else to(a)
+
+    for transposed in (False, True):
+        lost, kept = given(), given()
+        x, report = lasolve.solve(lost, to(b), overwrite_a=True, transposed=transposed, return_report=True)
+        np.testing.assert_allclose((a.T if transposed else a) @ back(x), b, atol=tolerance)
+        assert report.backward_error is None and not np.array_equal(back(lost), a)
+        lasolve.solve(kept, to(b), overwrite_a=True, bounds=True)
+        lasolve.solve(kept, kept[:, 1], overwrite_a=True)  # b is a part of a
+        np.testing.assert_array_equal(back(kept), a)
+    lost = given()
+    factors = lasolve.Factorization(lost, overwrite_a=True)
+    np.testing.assert_allclose(a @ back(factors.solve(to(b))), b, atol=tolerance)
+    assert not np.array_equal(back(lost), a)
+
+
 def test_factors_that_are_none(there):
     to, _ = there
     zero = np.zeros((3, 3))

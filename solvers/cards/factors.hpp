@@ -168,20 +168,7 @@ class DecompositionOnCards final : public Decomposition<T, Cpu> {
   const MethodRecord& method() const override { return method_; }
   MatrixView<const T> values() const override { return {}; }
   std::optional<SizesOfFactors> sizes(Queue<Cpu>&) override {
-    std::vector<LargestOfFactors> of_cards(parts_.size());
-    on_all(cards_, [&](int card, Queue<Space>& q) {
-      LargestOfFactors& its = of_cards[std::size_t(card)];
-      for (const Range own : deal_.columns_of_card(card)) {
-        auto most = largest_of_factors<F>(q, own_of(card, own), own.begin);
-        its = larger_of(its, *most);
-      }
-    });
-    SizesOfFactors sizes;
-    for (const LargestOfFactors& its : of_cards) sizes.most = larger_of(sizes.most, its);
-    const std::vector<double> weights(std::size_t(n_), weight_of_sums);
-    const long double product = largest(row_sums(Factor::L, row_sums(Factor::U, weights)));
-    sizes.product = product / weight_of_sums;
-    return sizes;
+    return sizes_of_factors(n_, [this](Factor which, const auto& weights) { return sizes_of(which, weights); });
   }
   const std::int64_t* failed_at() const override { return &failed_at_; }
   std::size_t bytes() const override {
@@ -223,18 +210,19 @@ class DecompositionOnCards final : public Decomposition<T, Cpu> {
     return Pivots<Space>::in(notes.block(0, 0, method_.interchanges(n_), Pivots<Space>::columns), status(card));
   }
 
-  /// Σⱼ |lᵢⱼ| wⱼ, or Σⱼ |uᵢⱼ| wⱼ, of each row.
-  std::vector<double> row_sums(Factor which, const std::vector<double>& weights) {
+  SizesOfPart sizes_of(Factor which, const std::vector<double>& weights) {
     std::vector<std::vector<double>> parts(parts_.size(), std::vector<double>(std::size_t(n_), 0));
+    std::vector<double> most(parts_.size(), 0);
     on_all(cards_, [&](int card, Queue<Space>& q) {
       std::vector<double>& part = parts[std::size_t(card)];
       for (const Range own : deal_.columns_of_card(card)) {
         const std::vector<double> its(weights.begin() + own.begin, weights.begin() + own.end);
-        auto sums = row_sums_of_magnitudes(q, PartOfFactors<F, Space>{own_of(card, own), which, own.begin}, its);
-        for (std::size_t i = 0; i < part.size(); ++i) part[i] += (*sums)[i];
+        const SizesOfPart sizes = *sizes_of_part(q, PartOfFactors<F, Space>{own_of(card, own), which, own.begin}, its);
+        for (std::size_t i = 0; i < part.size(); ++i) part[i] += sizes.sums[i];
+        most[std::size_t(card)] = larger(most[std::size_t(card)], sizes.most);
       }
     });
-    return sum_of(parts);
+    return {largest(most), sum_of(parts)};
   }
 
   /// With P 2^e R A C = L U: X ← C inv(U) inv(L) P 2^e R B, or X ← R Pᵀ inv(Lᵀ) inv(Uᵀ) 2^e C B. Without interchanges P is I.

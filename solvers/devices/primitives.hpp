@@ -11,6 +11,7 @@
 #include "solvers/ending.hpp"
 #include "solvers/execute.hpp"
 #include "solvers/matrix_facts.hpp"
+#include "solvers/part_of_factors.hpp"
 #include "solvers/recipe.hpp"
 #include "solvers/refine/residual.hpp"
 
@@ -87,7 +88,7 @@ void trsm_left(Queue<Space>& q, const Products& gemm, const Triangular& tri,
 template <class T, class Space>
 concept HasKernels = requires(Queue<Space>& q, const Gemm<T, Space>& gemm, MatrixView<T, Space> A,
                               MatrixView<const T, Space> X, Pivots<Space> pivots, Minors<Space> minors,
-                              Triangle<T, Space> tri, std::int64_t n) {
+                              Triangle<T, Space> tri, std::int64_t n, const std::vector<double>& weights) {
   // P A = L U of a panel, m × n with m ≥ n, with its rows interchanged.
   panel_lu(q, gemm, A, pivots, Pivoting::partial);
   // A ← P A, with the interchanges of a panel, or with those that were combined. Row 0 of A is row pivots.start.
@@ -96,7 +97,8 @@ concept HasKernels = requires(Queue<Space>& q, const Gemm<T, Space>& gemm, Matri
   permute_rows(q, X, A, pivots, false);
   // How that ended.
   { ending_of(q, X, pivots.zero) } -> std::convertible_to<Fetched<Ending>>;
-  { largest_of_factors(q, X, n) } -> std::convertible_to<Fetched<LargestOfFactors>>;
+  // How large its L or U is.
+  { sizes_of_part(q, PartOfFactors<T, Space>{X, Factor::U, n}, weights) } -> std::convertible_to<Fetched<SizesOfPart>>;
   // [A11; A21] = [L11; L21] L11ᵀ, with at most so many columns. The first minor that is not positive is written down.
   { cholesky_leaf_columns(q, A) } -> std::convertible_to<std::int64_t>;
   panel_cholesky_leaf(q, gemm, A, minors);

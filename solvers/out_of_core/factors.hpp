@@ -125,34 +125,8 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
   const Scales& scales() const override { return scales_; }
   const MethodRecord& method() const override { return method_; }
   MatrixView<const T> values() const override { return {}; }
-  /// L is stored in the order of rows that each block column was factored in.
   std::optional<SizesOfFactors> sizes(Queue<Cpu>&) override {
-    SizesOfFactors sizes;
-    std::vector<double> U(std::size_t(n_), 0), LU(std::size_t(n_), 0);
-    const auto add_sums = [&](std::vector<double>& to, Factor which, const Slice& s, MatrixView<F, Space> part,
-                              const std::vector<double>& weights) {
-      auto sums = row_sums_of_magnitudes(q(), PartOfFactors<F, Space>{part, which, s.columns.begin}, weights);
-      for (std::size_t i = 0; i < to.size(); ++i) to[i] += (*sums)[i];
-    };
-    const std::vector<double> weights(std::size_t(at_once_), weight_of_sums);
-    const std::vector<Slice> slices = all_slices([&](Range) { return Range{0, n_}; });
-    cards_.on(0, [&] {
-      pass(slices, [&](const Slice& s, MatrixView<F, Space> part) {
-        auto most = largest_of_factors<F>(q(), MatrixView<const F, Space>(part), s.columns.begin);
-        sizes.most = larger_of(sizes.most, *most);
-        add_sums(U, Factor::U, s, part, {weights.begin(), weights.begin() + s.columns.count()});
-      });
-      pass(slices, [&](const Slice& s, MatrixView<F, Space> part) {
-        if (const Range own = host_.columns(s.block); s.columns.begin == own.begin && !exchanged_.empty())
-          for (std::int64_t k = own.begin; k < own.end; ++k)
-            std::swap(LU[std::size_t(k)], LU[std::size_t(exchanged_[std::size_t(k)])]);
-        add_sums(LU, Factor::L, s, part, {U.begin() + s.columns.begin, U.begin() + s.columns.end});
-      });
-      PhaseTimes unused;
-      stream_->finish(unused);
-    });
-    sizes.product = static_cast<long double>(largest(LU)) / weight_of_sums;
-    return sizes;
+    return sizes_of_factors(n_, [this](Factor which, const auto& weights) { return sizes_of(which, weights); });
   }
   const std::int64_t* failed_at() const override { return &ending_.failed_at; }
   std::size_t bytes() const override { return host_.bytes(); }
@@ -320,6 +294,27 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
   void pass(const std::vector<Slice>& slices, Use use) {
     const auto from = [&](const Slice& s) { return host_.at(s); };
     stream_->run(q(), slices, from, use);
+  }
+
+  /// L is stored in the order of rows that each block column was factored in: later interchanges are of what came before.
+  SizesOfPart sizes_of(Factor which, const std::vector<double>& weights) {
+    SizesOfPart all{.sums = std::vector<double>(std::size_t(n_), 0)};
+    const std::vector<Slice> slices = all_slices([this](Range) { return Range{0, n_}; });
+    cards_.on(0, [&] {
+      pass(slices, [&](const Slice& s, MatrixView<F, Space> part) {
+        const Range own = host_.columns(s.block), c = s.columns;
+        if (which == Factor::L && c.begin == own.begin && !exchanged_.empty())
+          for (std::int64_t k = own.begin; k < own.end; ++k)
+            std::swap(all.sums[std::size_t(k)], all.sums[std::size_t(exchanged_[std::size_t(k)])]);
+        const std::vector<double> its(weights.begin() + c.begin, weights.begin() + c.end);
+        const SizesOfPart sizes = *sizes_of_part(q(), PartOfFactors<F, Space>{part, which, c.begin}, its);
+        all.most = larger(all.most, sizes.most);
+        for (std::size_t i = 0; i < all.sums.size(); ++i) all.sums[i] += sizes.sums[i];
+      });
+      PhaseTimes unused;
+      stream_->finish(unused);
+    });
+    return all;
   }
 
   /// With 2^e R A C = P₀ᵀ L₀ P₁ᵀ L₁ … U: X ← C times its inverse times 2^e R B; transposed, R and C change places.

@@ -59,7 +59,7 @@ Growth growth_of(Queue<Space>& q, KnownMatrix<T, Space>& A, const Scales& by, co
     });
     norm = largest(sums);
   }
-  return {double(factors.most.of_U / most), double(factors.product / norm), factors.most.of_L};
+  return {double(factors.of_U / most), double(factors.product / norm), factors.of_L};
 }
 
 /// How op(A) x = b is looked at: as op(A) C y = b with x = C y, and each row in the size that it then has.

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <mutex>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -234,22 +235,28 @@ Fetched<std::vector<double>> row_sums_of_magnitudes(Queue<Cpu>& q, Symmetric<T, 
   return sums;
 }
 
+/// Of some columns of factors; a weight for each.
 template <class T>
-Fetched<std::vector<double>> row_sums_of_magnitudes(Queue<Cpu>& q, PartOfFactors<T, Cpu> A,
-                                                    const std::vector<double>& weights) {
+Fetched<SizesOfPart> sizes_of_part(Queue<Cpu>& q, PartOfFactors<T, Cpu> A, const std::vector<double>& weights) {
   const std::int64_t n = A.rows();
-  std::vector<double> sums(std::size_t(n), 0.0);
+  SizesOfPart sizes{.sums = std::vector<double>(std::size_t(n), 0.0)};
+  std::mutex guard;  // of the largest
   on_shares(q, n, double(n) * double(A.cols()), [&](std::int64_t first, std::int64_t m) {
+    double most = 0;
     for (std::int64_t j = 0; j < A.cols(); ++j) {
       const auto [begin, end] = A.stored(j);
       const std::int64_t d = A.diagonal(j);
       const double w = weights[std::size_t(j)];
-      if (A.which == Factor::L && first <= d && d < first + m) sums[std::size_t(d)] += w;
-      for (std::int64_t i = std::max(first, begin); i < std::min(first + m, end); ++i)
-        sums[std::size_t(i)] += double(magnitude(A.LU(i, j))) * w;
+      if (A.which == Factor::L && first <= d && d < first + m) sizes.sums[std::size_t(d)] += w;
+      for (std::int64_t i = std::max(first, begin); i < std::min(first + m, end); ++i) {
+        const auto size = double(magnitude(A.LU(i, j)));
+        most = larger(most, size), sizes.sums[std::size_t(i)] += size * w;
+      }
     }
+    const std::lock_guard lock(guard);
+    sizes.most = larger(sizes.most, most);
   });
-  return sums;
+  return sizes;
 }
 
 /// The largest magnitude in column j; NaN where there is one.
@@ -282,18 +289,6 @@ template <class T>
 Fetched<Ending> ending_of(Queue<Cpu>&, MatrixView<const T> factors, MatrixView<std::int64_t> failed_at) {
   const auto [least, most] = factors.empty() ? std::pair(0.0, 0.0) : diagonal_range<T>(factors);
   return Ending{failed_at(0, 0), least, most};
-}
-
-/// Of columns first, first + 1, …
-template <class T>
-Fetched<LargestOfFactors> largest_of_factors(Queue<Cpu>&, MatrixView<const T> LU, std::int64_t first = 0) {
-  LargestOfFactors most;
-  for (std::int64_t j = 0; j < LU.cols(); ++j) {
-    const std::int64_t in_U = std::min(first + j + 1, LU.rows());
-    most.of_U = larger(most.of_U, column_norm(LU.block(0, j, in_U, 1)));
-    most.of_L = larger(most.of_L, column_norm(LU.block(in_U, j, LU.rows() - in_U, 1)));
-  }
-  return most;
 }
 
 /// Whether rows i, … of columns j, … are those of columns i, … of rows j, … but for roundoff, for blocks of one cache line. Same bits are

@@ -48,13 +48,6 @@ __device__ T entry(const Symmetric<T, Cuda>& A, std::int64_t i, std::int64_t j) 
   return i >= j ? entry(A.half, i, j) : entry(A.half, j, i);
 }
 
-template <class T>
-__device__ T entry(const PartOfFactors<T, Cuda>& A, std::int64_t i, std::int64_t j) {
-  const std::int64_t d = A.diagonal(j);
-  if (A.which == Factor::L ? i <= d : i > d) return T(A.which == Factor::L && i == d);
-  return A.LU.data()[i + j * A.LU.ld()];
-}
-
 /// By a block of 1024 threads: f(k, sum) adds what column k has for row i, a lane's of each of 32 rows, and its warps have every
 /// 32nd column. The first warp then gives put(i, sum) all of a row.
 template <class T, class AddTo, class Put>
@@ -283,41 +276,56 @@ Fetched<Ending> ending_of(Queue<Cuda>& q, MatrixView<const T, Cuda> factors, Mat
   return ending.fetched([](const std::vector<Ending>& one) { return one[0]; });
 }
 
-/// One block a column: maxima[j] and maxima[n + j] ← the largest magnitudes of it below the diagonal, and on or above it.
+/// Thread i of part p has a share of the columns in which its block has entries of row i: `sums` and `maxima`, rows × parts.
 template <class T>
-__global__ void __launch_bounds__(threads_a_block)
-    maxima_of_factors(MatrixView<const T, Cuda> LU, std::int64_t first, double* maxima) {
-  __shared__ double best[2][threads_a_block / 32];
-  const std::int64_t j = blockIdx.x;
-  const T* const x = LU.data() + j * LU.ld();
-  double of_L = 0, of_U = 0;
-  for (std::int64_t i = threadIdx.x; i < LU.rows(); i += threads_a_block) {
-    double& most = i > first + j ? of_L : of_U;
-    most = larger(most, fabs(double(x[i])));
+__global__ void partial_sizes_of_part(PartOfFactors<T, Cuda> A, const double* weights, MatrixView<double, Cuda> sums,
+                                      MatrixView<double, Cuda> maxima) {
+  const std::int64_t first_row = std::int64_t(blockIdx.x) * blockDim.x, i = first_row + threadIdx.x, p = blockIdx.y;
+  if (i >= A.rows()) return;
+  const bool is_L = A.which == Factor::L;
+  const auto in_columns = [&](std::int64_t j) { return max(std::int64_t(0), min(j, A.cols())); };
+  const std::int64_t diagonal = i - A.first, from = is_L ? 0 : in_columns(first_row - A.first),
+                     to = is_L ? in_columns(first_row + blockDim.x - A.first) : A.cols();
+  std::int64_t begin = from + (to - from) * p / row_sum_parts, end = from + (to - from) * (p + 1) / row_sum_parts;
+  begin = is_L ? begin : max(begin, diagonal), end = is_L ? min(end, diagonal) : end;
+  double sum = is_L && p == 0 && diagonal >= 0 && diagonal < A.cols() ? weights[diagonal] : 0, most = 0;
+#pragma unroll 8
+  for (std::int64_t j = begin; j < end; ++j) {
+    const double size = fabs(double(A.LU.data()[i + j * A.LU.ld()]));
+    sum = fma(size, weights[j], sum), most = larger(most, size);
   }
-  for (int half = 16; half > 0; half /= 2) {
-    of_L = larger(of_L, __shfl_xor_sync(~0u, of_L, half));
-    of_U = larger(of_U, __shfl_xor_sync(~0u, of_U, half));
-  }
-  if (threadIdx.x % 32 == 0) best[0][threadIdx.x / 32] = of_L, best[1][threadIdx.x / 32] = of_U;
-  __syncthreads();
-  if (threadIdx.x >= 2) return;
-  double most = 0;
-  for (const double one : best[threadIdx.x]) most = larger(most, one);
-  maxima[j + threadIdx.x * gridDim.x] = most;
+  sums.data()[i + p * sums.ld()] = sum, maxima.data()[i + p * maxima.ld()] = most;
 }
 
-/// Of columns first, first + 1, …
+/// The largest of each row.
+inline __global__ void largest_of_parts(MatrixView<double, Cuda> partial, double* maxima) {
+  const std::int64_t i = threadIdx.x + std::int64_t(blockIdx.x) * blockDim.x;
+  if (i >= partial.rows()) return;
+  double most = 0;
+  for (std::int64_t p = 0; p < partial.cols(); ++p) most = larger(most, partial.data()[i + p * partial.ld()]);
+  maxima[i] = most;
+}
+
+/// Of some columns of factors; a weight for each.
 template <class T>
-Fetched<LargestOfFactors> largest_of_factors(Queue<Cuda>& q, MatrixView<const T, Cuda> LU, std::int64_t first = 0) {
-  if (LU.empty()) return LargestOfFactors();
-  const Results<double> maxima(q, 2 * LU.cols());
-  launch(q, maxima_of_factors<T>, unsigned(LU.cols()), threads_a_block, LU, first, maxima.data());
-  return maxima.fetched([](const std::vector<double>& all) {
-    const auto half = all.begin() + std::ptrdiff_t(all.size() / 2);
-    return LargestOfFactors{largest(std::vector<double>(all.begin(), half)),
-                            largest(std::vector<double>(half, all.end()))};
+Fetched<SizesOfPart> sizes_of_part(Queue<Cuda>& q, PartOfFactors<T, Cuda> A, const std::vector<double>& weights) {
+  const std::int64_t n = A.rows();
+  if (A.LU.empty()) return SizesOfPart{.sums = std::vector<double>(std::size_t(n), 0.0)};
+  Matrix<double, Cuda> there(A.cols(), 1);
+  const Settled settled(q);
+  copy<double>(q, MatrixView<const double>(weights.data(), A.cols(), 1, A.cols()), there.view());
+  const Results<double> sizes(q, 2 * n);
+  const auto partial = q.scratch<double>(n, 2 * row_sum_parts);
+  const auto sums = partial.columns(0, row_sum_parts), maxima = partial.columns(row_sum_parts, row_sum_parts);
+  const auto blocks = unsigned(ceil_div(n, threads_a_block));
+  launch(q, partial_sizes_of_part<T>, dim3(blocks, row_sum_parts), threads_a_block, A, there.data(), sums, maxima);
+  launch(q, add_parts, blocks, threads_a_block, sums, sizes.data());
+  launch(q, largest_of_parts, blocks, threads_a_block, maxima, sizes.data() + n);
+  auto fetched = sizes.fetched([n](const std::vector<double>& all) {
+    const auto half = all.begin() + std::ptrdiff_t(n);
+    return SizesOfPart{largest(std::vector<double>(half, all.end())), std::vector<double>(all.begin(), half)};
   });
+  return *fetched;  // while the weights are there
 }
 
 /// X(i, j) ← X(j, i) for i > j where the upper triangle is there, for i < j where the lower one is. X: n × n.

@@ -15,6 +15,7 @@
 #include "core/ceil_div.hpp"
 #include "core/cuda/launch.cuh"
 #include "solvers/devices/cuda/trsm/forward_substitution.cuh"
+#include "solvers/kernel_limits.hpp"
 
 namespace lasolve {
 
@@ -222,11 +223,10 @@ void launch_in_registers(Queue<Cuda>& q, const ForwardProblem<T>& problem) {
          in_registers_threads, shared, problem.triangle, problem.rhs);
 }
 
-constexpr std::int64_t most_in_registers_order = 128;
-
-/// For a triangle of order ≤ 128.
+/// For a triangle of order ≤ most_in_registers_order.
 template <class T>
 void solve_in_registers(Queue<Cuda>& q, const ForwardProblem<T>& problem) {
+  static_assert(most_in_registers_order == 16 * tile_order);
   const std::int64_t n = problem.triangle.order;
   (n <= 32 ? launch_in_registers<T, 4> : n <= 64 ? launch_in_registers<T, 8> : launch_in_registers<T, 16>)(q, problem);
 }
