@@ -16,7 +16,9 @@
 #include "solvers/narrow.hpp"
 #include "solvers/part_of_factors.hpp"
 #include "solvers/prepare.hpp"
+#include "solvers/refine/diagonal.hpp"
 #include "solvers/refine/largest.hpp"
+#include "solvers/scales_on_device.hpp"
 
 namespace lasolve {
 
@@ -39,8 +41,8 @@ class DecompositionIn final : public Decomposition<T, Space> {
   void prepare(Queue<Space>& q, const Recipe& by) override { prepare_factorization(q, gemm_, by, n_); }
   void take(Queue<Space>& q, MatrixView<const T, Space> A) override {
     if (scales_.any()) {
-      rows_ = on_device(q, scales_.rows), columns_ = on_device(q, scales_.columns);
-      return scale_to(q, scales_.exponent, rows_, columns_, A, values_.view());
+      scales_there_ = ScalesOnDevice<Space>(q, scales_);
+      return scales_there_.scale_columns(q, 0, A, values_.view());
     }
     has_begun_ = static_cast<const void*>(A.data()) != values_.data();
     if (has_begun_) copy_to_factor(q, A, values_.view(), status());
@@ -135,7 +137,12 @@ class DecompositionIn final : public Decomposition<T, Space> {
     else
       return {};
   }
-  Pivots<Space> pivots() override {
+  std::vector<T> diagonal_on_host(Queue<Space>& q) override { return diagonal_of<T>(q, values()); }
+  std::vector<std::int64_t> pivots_on_host(Queue<Space>& q) override {
+    const Matrix<std::int64_t> p = on_host<std::int64_t>(q, MatrixView<const std::int64_t, Space>(pivots().p));
+    return std::vector<std::int64_t>(p.data(), p.data() + p.rows());
+  }
+  Pivots<Space> pivots() {
     return Pivots<Space>::in(notes_.view().block(0, 0, method_.interchanges(n_), Pivots<Space>::columns), status());
   }
   const std::int64_t* failed_at() const override { return notes_.data() + (notes_.cols() - 1) * notes_.ld(); }
@@ -167,24 +174,16 @@ class DecompositionIn final : public Decomposition<T, Space> {
       apply_factors<F>(q, gemm_, method_, values_.view(), pivots(), B, X, op);
     }
   }
-  /// op(A)⁻¹ = op(C) op(2^e R A C)⁻¹ 2^e op(R); with a transpose, R and C change places.
   template <class To>
   void scale_before(Queue<Space>& q, MatrixView<const T, Space> B, MatrixView<To, Space> X, Op op) {
     if (!scales_.any()) return convert(q, B, X);
-    scale_to(q, scales_.exponent, op == Op::none ? rows_ : columns_, Matrix<std::int64_t, Space>(), B, X);
+    scales_there_.scale_before(q, op, B, X);
   }
   template <class From>
   void scale_after(Queue<Space>& q, MatrixView<From, Space> X, MatrixView<T, Space> Y, Op op) {
     const MatrixView<const From, Space> from = X;
     if (!scales_.any()) return convert(q, from, Y);
-    scale_to(q, 0, op == Op::none ? columns_ : rows_, Matrix<std::int64_t, Space>(), from, Y);
-  }
-  static Matrix<std::int64_t, Space> on_device(Queue<Space>& q, const std::vector<std::int64_t>& exponents) {
-    const auto n = std::int64_t(exponents.size());
-    Matrix<std::int64_t, Space> there(n, n > 0);
-    const Settled settled(q);
-    if (n > 0) copy<std::int64_t>(q, MatrixView<const std::int64_t>(exponents.data(), n, 1, n), there.view());
-    return there;
+    scales_there_.scale_after(q, op, from, Y);
   }
   MatrixView<std::int64_t, Space> status() { return notes_.view().block(0, notes_.cols() - 1, 1, 1); }
 
@@ -198,7 +197,7 @@ class DecompositionIn final : public Decomposition<T, Space> {
   Matrix<S, Space> narrow_;            // empty unless they are
   Matrix<F, Space> converted_, room_;  // right-hand sides in F, and block columns that were widened
   Matrix<T, Space> room_in_T_;
-  Matrix<std::int64_t, Space> rows_, columns_;  // those of scales_
+  ScalesOnDevice<Space> scales_there_;
   std::optional<Buffers<F, Space>> buffers_;
 };
 

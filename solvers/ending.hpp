@@ -1,7 +1,10 @@
 // How a factorization ended, as its device tells it.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "lasolve/lasolve.hpp"
@@ -13,6 +16,18 @@ struct Ending {
   std::int64_t failed_at = -1;  ///< Outcome::at; −1: nowhere
   double least = 0, most = 0;   ///< magnitude on the diagonal of the factors; 0 of an empty matrix
 };
+
+/// By the diagonal on the host.
+template <class F>
+Ending ending_by(std::int64_t failed_at, const std::vector<F>& diagonal) {
+  if (diagonal.empty()) return {failed_at};
+  Ending ending{failed_at, std::numeric_limits<double>::infinity()};
+  for (const F element : diagonal) {
+    const double size = std::abs(double(element));
+    ending.least = std::min(ending.least, size), ending.most = std::max(ending.most, size);
+  }
+  return ending;
+}
 
 /// Of L or of U, or of some of its columns: the largest magnitude, and for each row the sum of its magnitudes with the weights of their
 /// columns. NaN where there is one. The ones on the diagonal of L count for sums.

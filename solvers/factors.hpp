@@ -17,9 +17,6 @@
 
 namespace lasolve {
 
-template <class Space>
-struct Pivots;
-
 /// The powers of two that numbers may have which lose no digits.
 struct Exponents {
   int least, most;
@@ -42,16 +39,18 @@ class Factors {
   virtual void apply_in_T(Queue<Space>&, MatrixView<const T, Space> B, MatrixView<T, Space> X, Op) = 0;
   /// Those that solutions and right-hand sides of apply() may have.
   virtual Exponents exponents() const = 0;
-  /// What values() and pivots() are of: A, scaled. apply() is with A.
+  /// What values() and their diagonal are of: A, scaled. apply() is with A.
   virtual const Scales& scales() const = 0;
 
   virtual const MethodRecord& method() const = 0;
-  /// The triangles as they are stored. Empty where that is not as T.
+  /// The triangles as they are stored. Empty where that is not as T, or not in one place.
   virtual MatrixView<const T, Space> values() const = 0;
+  /// The diagonal of the triangles, where these are stored as T.
+  virtual std::vector<T> diagonal_on_host(Queue<Space>&) = 0;
+  /// Row k was exchanged with row [k]. None where the method interchanges no rows.
+  virtual std::vector<std::int64_t> pivots_on_host(Queue<Space>&) = 0;
   /// How large they are, until release_workspace() where they are stored narrowly; none where they are not in one place.
   virtual std::optional<SizesOfFactors> sizes(Queue<Space>&) { return {}; }
-  /// None where the method interchanges no rows.
-  virtual Pivots<Space> pivots() = 0;
   /// Where it failed: Outcome::at, or −1. In the memory of the device.
   virtual const std::int64_t* failed_at() const = 0;
   /// Of memory that they keep.

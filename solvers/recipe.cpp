@@ -98,7 +98,7 @@ const char* not_done_in_parts(const Options& o, const Problem& problem, Executor
   if (o.triangle != Uplo::both) return "all of A is given, not a triangle";
   if (o.storage != Precision::automatic) return "factors are stored as they are computed";
   if (o.residual == Residual::extra) return "residuals are in the precision of A";
-  if (by != Executor::ranks) return o.equilibrate == Wanted::on ? "rows and columns are not scaled" : nullptr;
+  if (by != Executor::ranks) return nullptr;
   if (o.pivoting == Pivoting::tournament) return "pivoting is partial";
   return o.bounds || o.history ? "errors have no bounds, and residuals no history" : nullptr;
 }
@@ -270,7 +270,7 @@ static Recipe first_recipe(const Options& o, const Problem& problem, const Means
   r.bounds = o.bounds && r.check;
   r.gmres_follows = o.refine == Refine::automatic && means.has_gmres;
   if (o.equilibrate == Wanted::on) r.scaled = Scaled::rows_and_columns;
-  r.equilibrates_in_need = o.equilibrate == Wanted::automatic && !r.in_place && !in_parts;
+  r.equilibrates_in_need = o.equilibrate == Wanted::automatic && !r.in_place;
   r.mends = r.check && o.refine == Refine::automatic && !r.refines();
   r.method = picks ? Method::cholesky : o.factorization == Method::automatic ? Method::lu : o.factorization;
   r.condition = when_estimated(r, o, problem.n);

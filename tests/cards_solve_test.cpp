@@ -353,14 +353,17 @@ TEST(SolveOnCards, says_what_several_do_not_do) {
   };
   refuses([](Options& o) { o.schedule = Schedule::left_looking; });
   refuses([](Options& o) { o.triangle = Uplo::lower; });
-  refuses([](Options& o) { o.equilibrate = true; });
   refuses([](Options& o) { o.residual = Residual::extra; });
   refuses([](Options& o) { o.device = {}; });
   refuses([](Options& o) { o.cards.assign(17, 0); });
   refuses([](Options& o) { o.cards[1] = -1; });
   EXPECT_THROW(Factorization<double>(random_matrix(20, 20), over(2)), std::invalid_argument);
   Factorization<double> factors(A.view(), over(2));
-  EXPECT_THROW(factors.pivots(), std::invalid_argument);
+  EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { factors.U(); }), "are not taken apart"));
+  const auto there = Borrowed<const double>(B).in_device_memory();
+  EXPECT_TRUE(
+      says(complaint_of<std::invalid_argument>([&] { factors.solve(there, Borrowed<double>(X).in_device_memory()); }),
+           "right-hand sides on a CUDA device, but the factors are on the CPU"));
 }
 
 TEST(SolveOnCards, have_names) {

@@ -109,6 +109,8 @@ expect 0 'residuals in double-double' --matrix randsvd:n=60,kappa=1e12 --residua
 expect 2 'is of a refinement' --matrix uniform:n=6 --residual extra --refine none
 expect 2 'nothing to refine with' --matrix uniform:n=6 --residual extra --in-place
 expect 0 'scaled      rows and columns of A' --matrix uniform:n=30 --equilibrate on --device cpu
+expect 0 'scaled      rows and columns of A' --matrix uniform:n=300 --equilibrate on --device cpu:0,1
+expect 0 'scaled      rows and columns of A' --matrix uniform:n=300 --equilibrate on --device cpu --device-memory 500k
 expect 0 'before the first update and after each' --matrix uniform:n=60 --precision fp32 --history --device cpu
 expect 0 '"residual_history": [' --matrix uniform:n=60 --precision fp32 --history --device cpu --json -
 expect 2 'the roundoff of fp64' --matrix uniform:n=6 --accuracy 1e-17

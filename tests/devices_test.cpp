@@ -175,7 +175,10 @@ TEST(Memory, of_views_is_looked_at_from_the_first_to_the_last_element) {
   EXPECT_EQ(none.last, nullptr);
   EXPECT_NO_THROW(require_on_host("B", all));
   EXPECT_NO_THROW(require_on_device("B", none, 0));
+  EXPECT_NO_THROW(require_on_some_device("B", none));
   EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { require_on_device("B", all, 0); }),
+                   "B is a view of device memory, but points to none"));
+  EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { require_on_some_device("B", all); }),
                    "B is a view of device memory, but points to none"));
 }
 

@@ -3,6 +3,7 @@
 
 #include "core/choose.hpp"
 #include "core/tuning.hpp"
+#include "devices.hpp"
 #include "lasolve/names.hpp"
 #include "solvers/driver/engine.hpp"
 #include "systems.hpp"
@@ -169,6 +170,72 @@ TEST(OutOfCore, knows_the_condition_of_one_device) {
               Factorization<double>(A.view(), one).rcond(), 1e-10);
 }
 
+TEST(OutOfCore, knows_how_elements_grew_and_mends_what_that_has_done) {
+  for (const std::int64_t n : {50, 130}) {
+    SCOPED_TRACE(n);
+    const Matrix<double> A = random_matrix(n, n, 3);
+    Options o = with_room_for(12, n), one;
+    one.device = {Device::cpu, 0}, one.factorization = Method::lu, one.block_size = 8, o.bounds = one.bounds = true;
+    const Report r = Factorization<double>(A.view(), o).report(),
+                 on_one = Factorization<double>(A.view(), one).report();
+    EXPECT_NEAR(r.growth.value() / on_one.growth.value(), 1, 1e-12);
+    EXPECT_NEAR(r.norm_growth.value() / on_one.norm_growth.value(), 1, 1e-12);
+    EXPECT_NEAR(r.largest_multiplier.value(), on_one.largest_multiplier.value(), 1e-12);
+  }
+  Options o = with_room_for(12, 56);
+  const auto mended = solve_random(wilkinson(56), 1, o);
+  expect_solved_out_of_core(mended);
+  EXPECT_EQ(mended.report.growth, 0x1p55);
+  EXPECT_EQ(mended.report.refine_iterations, 1);
+  o.pivoting = Pivoting::tournament;
+  const auto by_partial = solve_random(wilkinson(56), 1, o);
+  expect_solved_out_of_core(by_partial);
+  EXPECT_EQ(by_partial.report.pivoting, Pivoting::partial) << "elements grew too much";
+}
+
+/// Over virtual cards, too.
+template <class T>
+void expect_determinant_and_pivots_of_one_device() {
+  for (const Method method : methods)
+    for (const std::int64_t n : {1, 20, 121}) {
+      SCOPED_TRACE(testing::Message() << name_of(method) << ", n = " << n);
+      const Matrix<T> A = matrix_for<T>(method, n);
+      Options one, over;
+      one.device = {Device::cpu, 0}, one.factorization = method, one.block_size = 8;
+      over = one, over.cards = {0, 1, 2};
+      Factorization<T> whole(A.view(), one);
+      const LogDeterminant its = whole.log_abs_det();
+      std::vector<Options> ways = {over};
+      if (n > 20) ways.push_back(with_room_for(16, n, method, sizeof(T)));
+      for (Options& o : ways)
+        for (const Wanted when : {Wanted(Wanted::automatic), Wanted(true)}) {
+          o.equilibrate = when;
+          Factorization<T> factors(A.view(), o);
+          EXPECT_FALSE(factors.report().cards.empty());
+          const LogDeterminant same = factors.log_abs_det();
+          EXPECT_NEAR(same.log_abs, its.log_abs, double(n) * 1e3 * unit_roundoff<T>);
+          EXPECT_EQ(same.sign, its.sign);
+          if (when == Wanted::automatic) {
+            EXPECT_EQ(factors.pivots(), whole.pivots());
+          }
+        }
+    }
+}
+TEST(OutOfCore, has_the_determinant_of_one_device_in_fp64) { expect_determinant_and_pivots_of_one_device<double>(); }
+TEST(OutOfCore, has_the_determinant_of_one_device_in_fp32) { expect_determinant_and_pivots_of_one_device<float>(); }
+
+TEST(OutOfCore, has_the_determinant_of_what_is_singular_or_coarse) {
+  const Matrix<double> A = random_matrix(100, 100);
+  Options o = with_room_for(12, 100);
+  const LogDeterminant its = Factorization<double>(A.view(), o).log_abs_det();
+  const Matrix<double> singular = with_zero_columns(random_matrix(100, 100), 40, 1);
+  EXPECT_EQ(Factorization<double>(singular.view(), o).log_abs_det().sign, 0);
+  o.precision = Precision::fp32;
+  Factorization<double> coarse(A.view(), o);
+  EXPECT_NEAR(coarse.log_abs_det().log_abs, its.log_abs, 1e-10);
+  EXPECT_THROW(coarse.pivots(), std::invalid_argument);
+}
+
 /// Of a matrix that is made, none is kept.
 TEST(OutOfCore, makes_a_matrix_when_it_is_wanted) {
   const Matrix<double> A = random_matrix(110, 110), B = random_matrix(110, 600);
@@ -220,7 +287,6 @@ TEST(OutOfCore, says_what_is_not_done) {
   };
   refuses([](Options& o) { o.schedule = Schedule::right_looking; });
   refuses([](Options& o) { o.triangle = Uplo::lower; });
-  refuses([](Options& o) { o.equilibrate = true; });
   refuses([](Options& o) { o.residual = Residual::extra; });
   refuses([](Options& o) { o.device_memory = -1; });
   refuses([](Options& o) { o.cards = {0, 1}; });
@@ -228,7 +294,7 @@ TEST(OutOfCore, says_what_is_not_done) {
   small.device_memory /= 2;
   EXPECT_THROW(Factorization<double>(random_matrix(60, 60), small), std::invalid_argument);
   Factorization<double> factors(A.view(), with_room_for(8, 60));
-  EXPECT_THROW(factors.pivots(), std::invalid_argument);
+  EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { factors.L(); }), "are not taken apart"));
 }
 
 }  // namespace

@@ -17,9 +17,8 @@ inline namespace LASOLVE_ABI {
 /// factors are, bit for bit, those of the whole matrix over the same cards. A list of one card is that device. Without a list it is
 /// Options::device; if that is automatic, the device of the first piece that is on one.
 ///
-/// Even on one device the rules of several cards hold: Method::automatic is LU, and a failed solution is not equilibrated. Misuse: L, U, pivots,
-/// the determinant, Options::storage, a triangle, schedules that several cards have not, equilibration by request, and residuals in twice the
-/// precision.
+/// Even on one device the rules of several cards hold: Method::automatic is LU. Misuse: L and U as such, Options::storage, a triangle, schedules
+/// that several cards have not, and residuals in twice the precision.
 ///
 /// Pieces are borrowed as A is by a Factorization: they must outlive it when it is refined or checked, and until the last rcond(). B and X of a
 /// solve are on the host or on one device; where they are spread, each part of their columns is a solve of its own.

@@ -12,6 +12,8 @@
 #include "solvers/part_of_factors.hpp"
 #include "solvers/prepare.hpp"
 #include "solvers/refine/condition.hpp"
+#include "solvers/refine/diagonal.hpp"
+#include "solvers/scales_on_device.hpp"
 #include "solvers/trsm.hpp"
 
 namespace lasolve {
@@ -64,19 +66,19 @@ class DecompositionOnCards final : public Decomposition<T, Cpu> {
     on_all(cards_, [&](int card, Queue<Space>& q) {
       q.phase(Phase::to_device);
       fill(q, std::int64_t(-1), status(card));
-      const auto scaled = [&](MatrixView<F, Space> to) {
-        if (scales_.exponent != 0) scale<F>(q, scales_.exponent, MatrixView<const F, Space>(to), to);
-      };
-      if (std::is_same_v<F, T> && !(A_.keeps() && A_.deal() == deal_)) {
-        if constexpr (std::is_same_v<F, T>)
-          for (const Range own : deal_.columns_of_card(card))
-            A_.bring(card, own.begin, own_of(card, own)), scaled(own_of(card, own));
-        q.finish();
-        return;
-      }
+      const ScalesOnDevice<Space> scales(q, scales_);
+      if constexpr (std::is_same_v<F, T>)
+        if (!(A_.keeps() && A_.deal() == deal_)) {
+          for (const Range own : deal_.columns_of_card(card)) {
+            const MatrixView<F, Space> to = own_of(card, own);
+            A_.bring(card, own.begin, to);
+            if (scales_.any()) scales.scale_columns(q, own.begin, MatrixView<const F, Space>(to), to);
+          }
+          q.finish();
+          return;
+        }
       A_.for_own(deal_, card, [&](Range own, MatrixView<const T, Space> columns) {
-        convert<T>(q, columns, own_of(card, own));
-        scaled(own_of(card, own));
+        scales.scale_columns(q, own.begin, columns, own_of(card, own));
       });
     });
   }
@@ -109,41 +111,32 @@ class DecompositionOnCards final : public Decomposition<T, Cpu> {
     });
   }
   Fetched<Ending> ending(Queue<Cpu>&) override {
-    std::vector<Ending> all(parts_.size());
+    std::vector<std::int64_t> failed(parts_.size());
+    diagonal_.assign(std::size_t(n_), F(0));
     pivots_.assign(std::size_t(method_.interchanges(n_)), 0);
     on_all(cards_, [&](int card, Queue<Space>& q) {
-      Ending& its = all[std::size_t(card)];
-      its.failed_at = on_host<std::int64_t>(q, MatrixView<const std::int64_t, Space>(status(card)))(0, 0);
-      bool first = true;
+      failed[std::size_t(card)] = on_host<std::int64_t>(q, MatrixView<const std::int64_t, Space>(status(card)))(0, 0);
       for (const Range own : deal_.columns_of_card(card)) {
         const auto block = own_of(card, own).block(own.begin, 0, own.count(), own.count());
-        const Matrix<F> diagonal =
-            on_host<F>(q, MatrixView<const F, Space>(block.data(), 1, block.cols(), block.ld() + 1));
-        for (std::int64_t j = 0; j < own.count(); ++j) {
-          const double size = std::abs(double(diagonal(0, j)));
-          its.least = std::exchange(first, false) ? size : std::min(its.least, size),
-          its.most = std::max(its.most, size);
-        }
+        const std::vector<F> its = diagonal_of<F>(q, MatrixView<const F, Space>(block));
+        std::copy(its.begin(), its.end(), diagonal_.begin() + own.begin);
         if (pivots_.empty()) continue;
         const MatrixView<const std::int64_t, Space> its_pivots = pivots_of(card).p.block(own.begin, 0, own.count(), 1);
         const Matrix<std::int64_t> p = on_host<std::int64_t>(q, its_pivots);
         std::copy_n(&p(0, 0), own.count(), &pivots_[std::size_t(own.begin)]);
       }
     });
-    Ending ending = all[0];
-    for (std::size_t card = 1; card < all.size(); ++card) {
-      if (deal_.columns_of_card(int(card)).empty()) continue;
-      ending.least = std::min(ending.least, all[card].least), ending.most = std::max(ending.most, all[card].most);
-      if (const std::int64_t at = all[card].failed_at; at >= 0)
-        ending.failed_at = ending.failed_at < 0 ? at : std::min(ending.failed_at, at);
-    }
-    failed_at_ = ending.failed_at;
+    failed_at_ = -1;
+    for (const std::int64_t at : failed)
+      if (at >= 0 && (failed_at_ < 0 || at < failed_at_)) failed_at_ = at;
     rows_.resize(std::size_t(n_));
     std::iota(rows_.begin(), rows_.end(), 0);
     for (std::size_t k = 0; k < pivots_.size(); ++k) std::swap(rows_[k], rows_[std::size_t(pivots_[k])]);
-    return ending;
+    return ending_by(failed_at_, diagonal_);
   }
   void release_workspace() override {}
+  std::vector<T> diagonal_on_host(Queue<Cpu>&) override { return {diagonal_.begin(), diagonal_.end()}; }
+  std::vector<std::int64_t> pivots_on_host(Queue<Cpu>&) override { return pivots_; }
   std::vector<ProductsOf> products_of() const override { return {}; }
   std::string backend() const override { return gemm_[0].backend().name; }
   std::vector<CardReport> cards() const override {
@@ -177,7 +170,6 @@ class DecompositionOnCards final : public Decomposition<T, Cpu> {
   std::optional<SizesOfFactors> sizes(Queue<Cpu>&) override {
     return sizes_of_factors(n_, [this](Factor which, const auto& weights) { return sizes_of(which, weights); });
   }
-  Pivots<Cpu> pivots() override { refuse(); }
   const std::int64_t* failed_at() const override { return &failed_at_; }
   std::size_t bytes() const override {
     std::size_t all = 0;
@@ -233,7 +225,7 @@ class DecompositionOnCards final : public Decomposition<T, Cpu> {
     return {largest(most), sum_of(parts)};
   }
 
-  /// With 2^e P A = L U: X ← inv(U) inv(L) P 2^e B, or X ← Pᵀ inv(Lᵀ) inv(Uᵀ) 2^e B. Without interchanges P is I.
+  /// With P 2^e R A C = L U: X ← C inv(U) inv(L) P 2^e R B, or X ← R Pᵀ inv(Lᵀ) inv(Uᵀ) 2^e C B. Without interchanges P is I.
   void apply_to_some(MatrixView<const T> B, MatrixView<T> X, Op op) {
     const bool flips = op != Op::none;
     const std::int64_t nrhs = X.cols();
@@ -242,7 +234,8 @@ class DecompositionOnCards final : public Decomposition<T, Cpu> {
     on_all(cards_, [&](int card, Queue<Space>& q) {
       Matrix<F>& its = own[std::size_t(card)] = Matrix<F>(CardMemory(deal_, card).own(), nrhs);
       for_own_rows(card, [&](std::int64_t i, std::int64_t at) {
-        for (std::int64_t j = 0; j < nrhs; ++j) its(at, j) = F(std::ldexp(B(row(i, !flips), j), scales_.exponent));
+        const std::int64_t r = row(i, !flips);
+        for (std::int64_t j = 0; j < nrhs; ++j) its(at, j) = F(std::ldexp(B(r, j), scales_.before(op, r)));
       });
       solves_.make_room(card, nrhs);
       if (!its.view().empty()) copy<F>(q, std::as_const(its).view(), solves_.own(card, nrhs));
@@ -253,7 +246,8 @@ class DecompositionOnCards final : public Decomposition<T, Cpu> {
       if (!its.view().empty()) copy<F>(q, MatrixView<const F, Space>(solves_.own(card, nrhs)), its.view());
       q.finish();
       for_own_rows(card, [&](std::int64_t i, std::int64_t at) {
-        for (std::int64_t j = 0; j < nrhs; ++j) X(row(i, flips), j) = T(its(at, j));
+        const std::int64_t r = row(i, flips);
+        for (std::int64_t j = 0; j < nrhs; ++j) X(r, j) = std::ldexp(T(its(at, j)), scales_.after(op, r));
       });
     });
   }
@@ -280,6 +274,7 @@ class DecompositionOnCards final : public Decomposition<T, Cpu> {
   std::vector<Gemm<F, Space>> gemm_;  // each counts for one thread
   std::shared_ptr<const OrderedPlan> ordered_;
   std::vector<Part> parts_;
+  std::vector<F> diagonal_;
   std::vector<std::int64_t> pivots_, rows_;  // row i of P A is row rows_[i] of A
   std::int64_t failed_at_ = -1;
 };

@@ -9,6 +9,7 @@
 #include "solvers/cards/group.hpp"
 #include "solvers/cards/lower_cards.hpp"
 #include "solvers/copy.hpp"
+#include "solvers/refine/diagonal.hpp"
 #include "solvers/refine/largest.hpp"
 #include "solvers/supply.hpp"
 
@@ -143,11 +144,8 @@ class MatrixOnCards final : public SpreadMatrix<T, Cpu> {
     std::vector<T> all(static_cast<std::size_t>(n_));
     on_all(cards_, [&](int card, Queue<Space>& q) {
       for_own(deal_, card, [&](Range own, MatrixView<const T, Space> A) {
-        const auto from = A.block(own.begin, 0, own.count(), own.count());
-        Matrix<T> its(1, own.count());
-        copy<T>(q, MatrixView<const T, Space>(from.data(), 1, own.count(), from.ld() + 1), its.view());
-        q.finish();
-        for (std::int64_t j = 0; j < own.count(); ++j) all[std::size_t(own.begin + j)] = its(0, j);
+        const std::vector<T> its = diagonal_of<T>(q, A.block(own.begin, 0, own.count(), own.count()));
+        std::copy(its.begin(), its.end(), all.begin() + own.begin);
       });
     });
     return all;

@@ -81,8 +81,10 @@ class Factoring {
         made.facts.notes.push_back("this was found " + in + ", which is coarser than A");
       }
     }
-    if (!made.facts.outcome.ok())
-      if (std::optional<Factored> scaled = equilibrated(made)) return *std::move(scaled);
+    if (!made.facts.outcome.ok()) {
+      made.factors.reset();  // they serve nobody
+      if (std::optional<Factored> scaled = equilibrated(made, made.facts.notes)) return *std::move(scaled);
+    }
     return made;
   }
 
@@ -94,14 +96,19 @@ class Factoring {
     return factored(*after(before.recipe, Reason::too_small), Facts(before.facts));
   }
 
-  /// Factors of A with its rows and columns scaled, given those of A as it is that served nobody; none: it does not help, or is not wanted.
-  std::optional<Factored> equilibrated(const Factored& before) {
+  /// Factors of A with its rows and columns scaled, given those of A as it is that served nobody; none: it does not help, or is not wanted,
+  /// or there is no memory for them beside the others, which `notes` then says.
+  std::optional<Factored> equilibrated(const Factored& before, std::vector<std::string>& notes) {
     const auto next = after(before.recipe, Reason::badly_scaled);
     if (!next || !scales_of(q_, A, record_of(next->method).is_symmetric, false)) return {};
     Facts facts = before.facts;
     facts.notes.push_back(rows_and_columns_were_scaled(facts.outcome));
-    Factored scaled = factored(*next, std::move(facts));
-    if (scaled.facts.outcome.ok()) return scaled;
+    try {
+      Factored scaled = factored(*next, std::move(facts));
+      if (scaled.facts.outcome.ok()) return scaled;
+    } catch (const OutOfMemory&) {
+      notes.push_back(no_memory_to_equilibrate);
+    }
     tell_recipe(recipes_, before.recipe);
     return {};
   }

@@ -128,6 +128,7 @@ std::unique_ptr<Engine<T>> engine_on_device(Given<T, Cuda> A, Options options, C
   if (options.cards.size() > 1) {
     require(!context, "a context is on one device, but several cards are asked for");
     require(!A.memory && !A.may_end, "over several cards A is borrowed: give a view of it that has a name");
+    require_on_some_device("A", Ends(A.A));
     auto several = of_matrix(n, make_engine_on_cards<T>(columnwise(A.A, after), options, choice, op), borrowed);
     several->stored = op;
     return several;

@@ -54,6 +54,11 @@ inline std::string rows_and_columns_were_scaled(const Outcome& failed) {
          ": rows and columns, which are of very different size, were scaled by powers of two";
 }
 
+/// Where A could not be factored again.
+inline constexpr const char* no_memory_to_equilibrate =
+    "rows and columns are of very different size, but there was no memory to factor A again with these scaled: "
+    "--equilibrate on (Options::equilibrate) factors only that";
+
 /// By the next recipe.
 inline std::string used_instead(const Recipe& tried, const Recipe& next) {
   const bool finer = tried.precision.name != next.precision.name;

@@ -42,7 +42,7 @@ void require_piece(std::size_t k, const Borrowed<const T>& piece, std::int64_t n
   const std::string name = fmt::format("piece {} of A", k);
   if (!piece.on_cuda()) return require_on_host(name.c_str(), Ends(piece));
   if (device == Device::cpu) refuse_piece(k, "is on a CUDA device, but Options::device is the CPU");
-  require_on_device(name.c_str(), Ends(piece), cuda_device_of(piece));
+  require_on_some_device(name.c_str(), Ends(piece));
 }
 
 /// The columns of A that each piece has.

@@ -143,7 +143,7 @@ class Solver {
     }
     const Factored& tried = replaced ? *replaced : made_;
     if (recipe_.reads_A_again() && tried.facts.outcome.ok() && !facts.outcome.ok()) {  // else A may be gone
-      if (std::optional<Factored> scaled = factoring_.equilibrated(tried)) {
+      if (std::optional<Factored> scaled = factoring_.equilibrated(tried, facts.notes)) {
         replaced = std::move(scaled);
         facts = judged(*replaced, by, solve_with(*replaced, B, X, op), B, X, op);
       }

@@ -11,6 +11,7 @@
 #include "core/settled.hpp"
 #include "solvers/driver/engine.hpp"
 #include "solvers/driver/factored.hpp"
+#include "solvers/lu/pivots.hpp"
 #include "solvers/refine/condition.hpp"
 #include "solvers/trsm.hpp"
 
@@ -37,21 +38,19 @@ class TrianglesOf final : public Triangles<T> {
     }
     if (outcome_.kind == Outcome::singular) return {-infinity, 0};
     if (!outcome_.ok()) return {std::numeric_limits<double>::quiet_NaN(), 0};
-    const auto A = factors_->values();
-    const std::int64_t n = A.rows();
-    const Matrix<T> diagonal = fetched(MatrixView<const T, Space>(A.data(), 1, n, A.ld() + 1));
+    q_.phase(Phase::other);
     long double log_abs = 0;
-    log_abs -= factors_->scales().log2_of_determinant(n) * std::log(2.0L);
+    log_abs -= factors_->scales().log2_of_determinant(factors_->order()) * std::log(2.0L);
     int sign = 1;
     const int power = factors_->method().power_of_pivots;
-    for (std::int64_t i = 0; i < n; ++i) {
-      log_abs += power * std::log((long double)(magnitude(diagonal(0, i))));
+    for (const T element : factors_->diagonal_on_host(q_)) {
+      log_abs += power * std::log((long double)(magnitude(element)));
       if constexpr (!ComplexElement<T>)
-        if (diagonal(0, i) < 0) sign = -sign;
+        if (element < 0) sign = -sign;
     }
     const std::vector<std::int64_t> exchanged = pivots();
-    for (std::int64_t k = 0; k < n; ++k)
-      if (exchanged[std::size_t(k)] != k) sign = -sign;
+    for (std::size_t k = 0; k < exchanged.size(); ++k)
+      if (exchanged[k] != std::int64_t(k)) sign = -sign;
     return {double(log_abs), sign};
   }
 
@@ -68,12 +67,12 @@ class TrianglesOf final : public Triangles<T> {
 
   std::vector<std::int64_t> pivots() override {
     require_factored();
-    std::vector<std::int64_t> exchanged(std::size_t(factors_->values().rows()));
-    std::iota(exchanged.begin(), exchanged.end(), 0);
-    const MatrixView<const std::int64_t, Space> there = factors_->pivots().p;
-    if (there.empty()) return exchanged;
-    const Matrix<std::int64_t> p = fetched(there);
-    std::copy_n(p.data(), exchanged.size(), exchanged.data());
+    q_.phase(Phase::other);
+    std::vector<std::int64_t> exchanged = factors_->pivots_on_host(q_);
+    if (exchanged.empty()) {
+      exchanged.resize(std::size_t(factors_->order()));
+      std::iota(exchanged.begin(), exchanged.end(), 0);
+    }
     return exchanged;
   }
 
@@ -93,6 +92,7 @@ class TrianglesOf final : public Triangles<T> {
   }
   void apply(const FactorCall& call, Columns<const T, Cuda> B, Columns<T, Cuda> X) override {
     if constexpr (std::is_same_v<Space, Cpu>) {
+      require_factors_of_A();
       refuse_misuse("right-hand sides on a CUDA device, but the factors are on the CPU");
     } else {
       by_columns(q_, B, X, [&](auto b, auto x) { apply_here(call, b, x); });
@@ -113,10 +113,9 @@ class TrianglesOf final : public Triangles<T> {
   void solve(const Triangle<T, Space>& factor, MatrixView<const T, Space> B, MatrixView<T, Space> X) {
     const std::int64_t n = factor.order(), at_once = rhs_at_once(q_, n, X.cols());
     q_.phase(Phase::solve, double(n) * double(n) * double(X.cols()));
-    const Pivots<Space>* const no_exchange = nullptr;
     for (std::int64_t j = 0; j < X.cols(); j += at_once) {
       const std::int64_t some = std::min(at_once, X.cols() - j);
-      trsm_left(q_, gemm_, factor, B.columns(j, some), no_exchange, X.columns(j, some));
+      trsm_left(q_, gemm_, factor, B.columns(j, some), no_pivots<Space>, X.columns(j, some));
     }
   }
 
@@ -161,6 +160,10 @@ class TrianglesOf final : public Triangles<T> {
         !factors_->scales().any(),
         "A was factored with its rows and columns scaled, as it is subnormal or badly scaled, and these factors are "
         "not those of A");
+    require(
+        factors_->values().rows() == factors_->order(),
+        "factors over several cards, of pieces or out of core are not taken apart: for L and U A is to be one matrix "
+        "on one device");
   }
   Triangle<T, Space> of(Factor which) const {
     return triangle_of(factors_->values(), which == Factor::L ? factors_->method().L : factors_->method().U);

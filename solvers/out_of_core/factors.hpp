@@ -19,8 +19,10 @@
 #include "solvers/cards/group.hpp"
 #include "solvers/factors.hpp"
 #include "solvers/out_of_core/block_columns.hpp"
+#include "solvers/part_of_factors.hpp"
 #include "solvers/prepare.hpp"
 #include "solvers/refine/condition.hpp"
+#include "solvers/scales_on_device.hpp"
 #include "solvers/supply.hpp"
 #include "solvers/trsm.hpp"
 
@@ -49,6 +51,7 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
       host_.lock_pages();
       for (Matrix<F, Space>& its : there_) its = Matrix<F, Space>(n_, widest);
       if (!std::is_same_v<T, F>) coming_ = Matrix<T, Space>(n_, std::min(at_once_, widest));
+      scales_there_ = ScalesOnDevice<Space>(q(), scales_);
       stream_.emplace(cards_, n_, at_once_);
       in_ = cards_.line(0);
       for (auto& its : out_) its = cards_.line(0);
@@ -69,7 +72,7 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
 
   void factor(Queue<Cpu>& of_host, const Recipe&, const Arriving<T, Cpu>*, TaskClock<Cpu>*) override {
     of_host.finish();  // the times are those of the device
-    ending_ = {};
+    ending_ = {}, diagonal_.clear(), exchanged_.clear();
     cards_.on(0, [&] {
       q().take_times();
       std::size_t given = 0, settled = 0;
@@ -80,6 +83,7 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
         if (given < blocks_.size()) bring(given);
       }
       while (settled < given) settle(settled++, of_host);
+      ending_ = ending_by(ending_.failed_at, diagonal_);
       q().finish();
       times_ = q().take_times();
       for (Queue<Space>* its : {in_.get(), out_[0].get(), out_[1].get()}) its->finish(), times_ += its->take_times();
@@ -95,6 +99,8 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
       coming_ = {};
     });
   }
+  std::vector<T> diagonal_on_host(Queue<Cpu>&) override { return {diagonal_.begin(), diagonal_.end()}; }
+  std::vector<std::int64_t> pivots_on_host(Queue<Cpu>&) override { return exchanged_; }
   std::vector<ProductsOf> products_of() const override { return {}; }
   std::string backend() const override { return gemm_.backend().name; }
   std::vector<CardReport> cards() const override {
@@ -119,7 +125,9 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
   const Scales& scales() const override { return scales_; }
   const MethodRecord& method() const override { return method_; }
   MatrixView<const T> values() const override { return {}; }
-  Pivots<Cpu> pivots() override { refuse(); }
+  std::optional<SizesOfFactors> sizes(Queue<Cpu>&) override {
+    return sizes_of_factors(n_, [this](Factor which, const auto& weights) { return sizes_of(which, weights); });
+  }
   const std::int64_t* failed_at() const override { return &ending_.failed_at; }
   std::size_t bytes() const override { return host_.bytes(); }
 
@@ -177,14 +185,14 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
     in_->phase(Phase::other);
     if constexpr (std::is_same_v<T, F>) {
       A_(*in_, own.begin, to);
+      if (scales_.any()) scales_there_.scale_columns(*in_, own.begin, MatrixView<const F, Space>(to), to);
     } else {
       for (std::int64_t j = 0; j < own.count(); j += coming_.cols()) {
         const auto some = coming_.view().columns(0, std::min(coming_.cols(), own.count() - j));
         A_(*in_, own.begin + j, some);
-        convert<T>(*in_, MatrixView<const T, Space>(some), to.columns(j, some.cols()));
+        scales_there_.scale_columns(*in_, own.begin + j, MatrixView<const T, Space>(some), to.columns(j, some.cols()));
       }
     }
-    if (scales_.exponent != 0) scale<F>(*in_, scales_.exponent, MatrixView<const F, Space>(to), to);
     came_ += double(n_) * double(own.count()) * sizeof(T);
   }
 
@@ -220,12 +228,10 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
     std::vector<Slice> slices;
     const auto rows_of = [&](Range c) { return Range{method_.is_in_lower_triangle() ? first : c.begin, n_}; };
     for (std::size_t k = 0; k + 1 < b; ++k) add_slices(slices, k, host_.columns(k), at_once_, rows_of);
-    stream_->run(
-        q(), slices, [&](const Slice& s) { return host_.at(s); },
-        [&](const Slice& s, MatrixView<F, Space> L) {
-          if (s.columns.begin == host_.columns(s.block).begin) interchange(s.block, C);
-          eliminate(b, s, L, C);
-        });
+    pass(slices, [&](const Slice& s, MatrixView<F, Space> L) {
+      if (s.columns.begin == host_.columns(s.block).begin) interchange(s.block, C);
+      eliminate(b, s, L, C);
+    });
     const Slice last{b - 1, rows_of(host_.columns(b - 1)), host_.columns(b - 1)};
     interchange(b - 1, C);
     eliminate(b, last, on_device(b - 1).block(last.rows.begin, 0, last.rows.count(), last.columns.count()), C);
@@ -265,21 +271,57 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
     const Range own = host_.columns(b);
     const std::int64_t at = on_host<std::int64_t>(out, MatrixView<const std::int64_t, Space>(status(b)))(0, 0);
     if (at >= 0 && ending_.failed_at < 0) ending_.failed_at = own.begin + at;
-    for (std::int64_t j = 0; j < own.count(); ++j) {
-      const double size = std::abs(double(host_.view(b)(own.begin + j, j)));
-      ending_.least = b == 0 && j == 0 ? size : std::min(ending_.least, size);
-      ending_.most = std::max(ending_.most, size);
+    for (std::int64_t j = 0; j < own.count(); ++j) diagonal_.push_back(host_.view(b)(own.begin + j, j));
+    if (const Pivots<Space> its = pivots_of(b); its.count() > 0) {
+      const MatrixView<const std::int64_t, Space> there = its.p.block(0, 0, own.count(), 1);
+      const Matrix<std::int64_t> p = on_host<std::int64_t>(out, there);
+      for (std::int64_t j = 0; j < own.count(); ++j) exchanged_.push_back(own.begin + p(j, 0));
     }
     const double n = double(n_), left = n - double(own.begin), left_then = n - double(own.end);
     of_host.phase(Phase::other, method_.flops(left) - method_.flops(left_then));
     of_host.finish();
   }
 
-  /// With 2^e A = P₀ᵀ L₀ P₁ᵀ L₁ … U: X ← op of its inverse times 2^e B.
+  /// Of all columns, from the left to the right.
+  template <class RowsOf>
+  std::vector<Slice> all_slices(RowsOf rows_of) const {
+    std::vector<Slice> slices;
+    for (std::size_t b = 0; b < blocks_.size(); ++b) add_slices(slices, b, host_.columns(b), at_once_, rows_of);
+    return slices;
+  }
+  /// use(slice, its elements on the device) for one after the other.
+  template <class Use>
+  void pass(const std::vector<Slice>& slices, Use use) {
+    const auto from = [&](const Slice& s) { return host_.at(s); };
+    stream_->run(q(), slices, from, use);
+  }
+
+  /// L is stored in the order of rows that each block column was factored in: later interchanges are of what came before.
+  SizesOfPart sizes_of(Factor which, const std::vector<double>& weights) {
+    SizesOfPart all{.sums = std::vector<double>(std::size_t(n_), 0)};
+    const std::vector<Slice> slices = all_slices([this](Range) { return Range{0, n_}; });
+    cards_.on(0, [&] {
+      pass(slices, [&](const Slice& s, MatrixView<F, Space> part) {
+        const Range own = host_.columns(s.block), c = s.columns;
+        if (which == Factor::L && c.begin == own.begin && !exchanged_.empty())
+          for (std::int64_t k = own.begin; k < own.end; ++k)
+            std::swap(all.sums[std::size_t(k)], all.sums[std::size_t(exchanged_[std::size_t(k)])]);
+        const std::vector<double> its(weights.begin() + c.begin, weights.begin() + c.end);
+        const SizesOfPart sizes = *sizes_of_part(q(), PartOfFactors<F, Space>{part, which, c.begin}, its);
+        all.most = larger(all.most, sizes.most);
+        for (std::size_t i = 0; i < all.sums.size(); ++i) all.sums[i] += sizes.sums[i];
+      });
+      PhaseTimes unused;
+      stream_->finish(unused);
+    });
+    return all;
+  }
+
+  /// With 2^e R A C = P₀ᵀ L₀ P₁ᵀ L₁ … U: X ← C times its inverse times 2^e R B; transposed, R and C change places.
   void apply_to_some(MatrixView<const T> B, MatrixView<T> X, Op op) {
     Matrix<F> v(n_, X.cols());
     for (std::int64_t j = 0; j < v.cols(); ++j)
-      for (std::int64_t i = 0; i < n_; ++i) v(i, j) = F(std::ldexp(B(i, j), scales_.exponent));
+      for (std::int64_t i = 0; i < n_; ++i) v(i, j) = F(std::ldexp(B(i, j), scales_.before(op, i)));
     cards_.on(0, [&] {
       if (x_.cols() < v.cols()) x_ = {}, x_ = Matrix<F, Space>(n_, v.cols());
       const MatrixView<F, Space> x = x_.view().columns(0, v.cols());
@@ -291,47 +333,39 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
       stream_->finish(unused);
     });
     for (std::int64_t j = 0; j < v.cols(); ++j)
-      for (std::int64_t i = 0; i < n_; ++i) X(i, j) = T(v(i, j));
+      for (std::int64_t i = 0; i < n_; ++i) X(i, j) = std::ldexp(T(v(i, j)), scales_.after(op, i));
   }
 
   /// X ← inv(op(T)) X for a triangle T of the factors; of L together with its interchanges.
   void sweep(const StoredTriangle& by, MatrixView<F, Space> x) {
-    std::vector<Slice> slices;
-    for (std::size_t b = 0; b < blocks_.size(); ++b)
-      add_slices(slices, b, host_.columns(b), at_once_, [&](Range c) {
-        return by.lower ? Range{c.begin, n_} : Range{0, c.end};
-      });
+    std::vector<Slice> slices = all_slices([&](Range c) { return by.lower ? Range{c.begin, n_} : Range{0, c.end}; });
     if (by.lower != (by.op == Op::none)) std::reverse(slices.begin(), slices.end());
     const auto interchange = [&](const Slice& s) {
       const std::int64_t first = host_.columns(s.block).begin;
       const Pivots<Space> all = pivots_of(s.block);
       if (!by.lower || all.count() == 0 || s.columns.begin != first) return;
       const auto its = x.block(first, 0, n_ - first, x.cols());
-      const Pivots<Space> pivots = all.block(0, rows_that_move(s.block));
+      const Pivots<Space> pivots = all.block(0, host_.columns(s.block).count());
       permute_rows<F>(q(), MatrixView<const F, Space>(its), its, pivots, by.op != Op::none);
     };
     const auto of = [&](Range rows) { return x.block(rows.begin, 0, rows.count(), x.cols()); };
     q().phase(Phase::solve);
-    stream_->run(
-        q(), slices, [&](const Slice& s) { return host_.at(s); },
-        [&](const Slice& s, MatrixView<F, Space> part) {
-          const std::int64_t w = s.columns.count(), all = s.rows.count();
-          const Triangle<F, Space> diagonal{part.block(by.lower ? 0 : all - w, 0, w, w), by.lower, by.unit};
-          const auto beside = part.block(by.lower ? w : 0, 0, all - w, w);
-          const Range rest = by.lower ? Range{s.columns.end, n_} : Range{0, s.columns.begin};
-          if (by.op == Op::none) {
-            interchange(s);
-            trsm_left(q(), gemm_, diagonal, of(s.columns));
-            if (!rest.empty()) gemm_(q(), F(-1), beside, of(s.columns), F(1), of(rest));
-          } else {
-            if (!rest.empty()) gemm_(q(), F(-1), transposed(beside), of(rest), F(1), of(s.columns));
-            trsm_left(q(), gemm_, diagonal.transposed(), of(s.columns));
-            interchange(s);
-          }
-        });
+    pass(slices, [&](const Slice& s, MatrixView<F, Space> part) {
+      const std::int64_t w = s.columns.count(), all = s.rows.count();
+      const Triangle<F, Space> diagonal{part.block(by.lower ? 0 : all - w, 0, w, w), by.lower, by.unit};
+      const auto beside = part.block(by.lower ? w : 0, 0, all - w, w);
+      const Range rest = by.lower ? Range{s.columns.end, n_} : Range{0, s.columns.begin};
+      if (by.op == Op::none) {
+        interchange(s);
+        trsm_left(q(), gemm_, diagonal, of(s.columns));
+        if (!rest.empty()) gemm_(q(), F(-1), beside, of(s.columns), F(1), of(rest));
+      } else {
+        if (!rest.empty()) gemm_(q(), F(-1), transposed(beside), of(rest), F(1), of(s.columns));
+        trsm_left(q(), gemm_, diagonal.transposed(), of(s.columns));
+        interchange(s);
+      }
+    });
   }
-  /// Those of its own columns are interchanged with any below.
-  std::int64_t rows_that_move(std::size_t b) const { return host_.columns(b).count(); }
 
   CardGroup<Space>& cards_;
   const Supply<T, Space> A_;
@@ -345,15 +379,17 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
   std::array<Matrix<F, Space>, 2> there_;  // block columns, in turns
   Matrix<T, Space> coming_;                // columns of A that are still to be rounded
   Matrix<F, Space> x_;                     // right-hand sides
+  ScalesOnDevice<Space> scales_there_;
   Ending ending_;
+  std::vector<F> diagonal_;
+  std::vector<std::int64_t> exchanged_;  // row k with row [k]
   PhaseTimes times_;
   double came_ = 0;
   std::size_t held_ = 0;  // at most, of the device's memory
   // Copies are phase other: they go on beside all others. These end before the memory that they work in.
   std::optional<Stream<F, Space>> stream_;
   std::unique_ptr<Queue<Space>> in_;
-  std::array<std::unique_ptr<Queue<Space>>, 2>
-      out_;  // in turns, so that who waits for one block column does not wait for the next
+  std::array<std::unique_ptr<Queue<Space>>, 2> out_;  // in turns: who waits for one does not wait for the next
 };
 
 }  // namespace lasolve

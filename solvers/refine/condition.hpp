@@ -19,6 +19,7 @@ namespace lasolve {
 template <class T, class Space>
 Matrix<T> on_host(Queue<Space>& q, MatrixView<const T, Space> X) {
   Matrix<T> here(X.rows(), X.cols());
+  if (X.empty()) return here;
   const Settled settled(q);
   copy<T>(q, X, here.view());
   q.finish();

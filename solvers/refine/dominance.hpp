@@ -1,20 +1,12 @@
 // Diagonal dominance, which a factorization without interchanges requires.
 #pragma once
 
-#include "solvers/refine/condition.hpp"
+#include <vector>
+
+#include "solvers/refine/diagonal.hpp"
 #include "solvers/refine/known_matrix.hpp"
 
 namespace lasolve {
-
-template <class T, class Space>
-std::vector<T> diagonal_of(Queue<Space>& q, const KnownMatrix<T, Space>& A) {
-  if (A.spread()) return A.spread()->diagonal();
-  const MatrixView<const T, Space> view = A.view();
-  const Matrix<T> here = on_host<T>(q, MatrixView<const T, Space>(view.data(), 1, A.order(), view.ld() + 1));
-  std::vector<T> diagonal(static_cast<std::size_t>(A.order()));
-  for (std::int64_t i = 0; i < A.order(); ++i) diagonal[std::size_t(i)] = here(0, i);
-  return diagonal;
-}
 
 /// Whether |aᵢᵢ| ≥ Σⱼ≠ᵢ|aᵢⱼ| for all rows, or |aⱼⱼ| ≥ Σᵢ≠ⱼ|aᵢⱼ| for all columns, but for the roundoff of the sums. False where there is NaN. One of them
 /// is enough: elements then grow at most twofold (Higham, "Accuracy and Stability of Numerical Algorithms", theorem 13.8).

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "solvers/refine/diagonal.hpp"
 #include "solvers/refine/known_matrix.hpp"
 #include "solvers/refine/scaling.hpp"
 #include "solvers/scales.hpp"
@@ -72,12 +73,10 @@ inline Scales of_diagonal(const Largest& elements, bool always) {
     scales.rows = scales.columns = elements.inverse(1);
   return scales;
 }
-template <class T, class Space>
-Scales of_diagonal(Queue<Space>& q, MatrixView<const T, Space> A, bool always) {
-  const std::int64_t n = A.rows();
-  const Matrix<T> diagonal = on_host<T>(q, MatrixView<const T, Space>(A.data(), 1, n, A.ld() + 1));
-  Largest elements(n);
-  for (std::int64_t i = 0; i < n; ++i) elements.add(i, double(magnitude(diagonal(0, i))));
+template <class T>
+Scales of_diagonal(const std::vector<T>& diagonal, bool always) {
+  Largest elements(std::int64_t(diagonal.size()));
+  for (std::size_t i = 0; i < diagonal.size(); ++i) elements.add(std::int64_t(i), double(magnitude(diagonal[i])));
   return of_diagonal(elements, always);
 }
 
@@ -89,8 +88,8 @@ template <class T, class Space>
 std::optional<Scales> scales_of(Queue<Space>& q, const KnownMatrix<T, Space>& A, bool symmetric, bool always) {
   const std::int64_t n = A.order();
   if (n == 0) return {};
-  Scales scales = symmetric || !A.is_whole()
-                      ? equilibration::of_diagonal(q, A.view(), always)
+  Scales scales = symmetric || A.is_triangle()
+                      ? equilibration::of_diagonal(diagonal_of(q, A), always)
                       : equilibration::of_rows_and_columns(
                             n, [&](auto f) { for_each_magnitude(q, A.with(Op::none), f); }, SeenHere(), always);
   return scales.any() ? std::optional(std::move(scales)) : std::nullopt;

@@ -21,7 +21,8 @@ class KnownMatrix {
   SpreadMatrix<T, Space>* spread() const { return spread_; }
   std::int64_t order() const { return spread_ ? spread_->order() : A_.rows(); }
   /// Whether all of it is there to be looked at.
-  bool is_whole() const { return triangle_ == Uplo::both && !spread_; }
+  bool is_whole() const { return !is_triangle() && !spread_; }
+  bool is_triangle() const { return triangle_ != Uplo::both; }
   /// The matrix of the systems that are solved with `op`.
   SystemMatrix<T, Space> with(Op op) const {
     if (spread_) return SpreadOperand<T, Space>{spread_, op};
@@ -74,7 +75,7 @@ class KnownMatrix {
     std::optional<std::vector<long double>> sums;
     std::optional<long double> norm;  // the largest of them
   };
-  Kept& of(Op op) { return kept_[op == Op::none || triangle_ != Uplo::both ? 0 : 1]; }
+  Kept& of(Op op) { return kept_[op == Op::none || is_triangle() ? 0 : 1]; }
 
   MatrixView<const T, Space> A_;
   SpreadMatrix<T, Space>* spread_ = nullptr;

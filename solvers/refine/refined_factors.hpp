@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "solvers/lu/pivots.hpp"
 #include "solvers/refine/gmres.hpp"
 
 namespace lasolve {
@@ -32,7 +31,8 @@ class RefinedFactors final : public Factors<T, Space> {
   const Scales& scales() const override { return factors_.scales(); }
   const MethodRecord& method() const override { return factors_.method(); }
   MatrixView<const T, Space> values() const override { return factors_.values(); }
-  Pivots<Space> pivots() override { return factors_.pivots(); }
+  std::vector<T> diagonal_on_host(Queue<Space>& q) override { return factors_.diagonal_on_host(q); }
+  std::vector<std::int64_t> pivots_on_host(Queue<Space>& q) override { return factors_.pivots_on_host(q); }
   const std::int64_t* failed_at() const override { return factors_.failed_at(); }
   std::size_t bytes() const override { return factors_.bytes(); }
 

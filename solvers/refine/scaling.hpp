@@ -48,7 +48,7 @@ void for_each_magnitude(Queue<Space>& q, const SystemMatrix<T, Space>& A, F f) {
 template <class T, class Space>
 Growth growth_of(Queue<Space>& q, KnownMatrix<T, Space>& A, const Scales& by, const SizesOfFactors& factors) {
   long double most = 0, norm = 0;
-  if ((A.is_whole() || A.spread()) && by.rows.empty() && by.columns.empty()) {
+  if (!A.is_triangle() && by.rows.empty() && by.columns.empty()) {
     most = std::ldexp(static_cast<long double>(A.largest_element(q)), by.exponent);
     norm = std::ldexp(A.norm(q, Op::none), by.exponent);
   } else {

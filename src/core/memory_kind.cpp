@@ -56,4 +56,8 @@ void require_on_device(const char* name, Ends ends, int device) {
   }
 }
 
+void require_on_some_device(const char* name, Ends ends) {
+  require_on_device(name, ends, ends.first ? memory_kind(ends.first).cuda_device : -1);
+}
+
 }  // namespace lasolve

@@ -39,5 +39,7 @@ struct Ends {
 /// Throw std::invalid_argument, which names the matrix, where it is not there. An empty one is everywhere.
 void require_on_host(const char* name, Ends);
 void require_on_device(const char* name, Ends, int device);
+/// On any, by what CUDA knows of the first element.
+void require_on_some_device(const char* name, Ends);
 
 }  // namespace lasolve

@@ -1,5 +1,8 @@
 // Systems over several cards: twice the same one, which runs wherever there is a device, and two where there are two.
+#include <atomic>
+#include <cmath>
 #include <limits>
+#include <thread>
 
 #include "core/current_device.hpp"
 #include "devices.hpp"
@@ -182,6 +185,52 @@ TEST_P(CardsOnCuda, name_a_piece_that_is_elsewhere_than_its_type_says) {
   EXPECT_TRUE(says(complaint(right, there.view().columns(20, 20)), "piece 1 of A overlaps piece 0"));
 }
 
+TEST_P(CardsOnCuda, name_a_matrix_that_is_elsewhere_than_its_type_says) {
+  Queue<Cuda> q(0);
+  const Matrix<double> A = random_matrix(40, 40), B = random_matrix(40, 2);
+  const Matrix<double, Cuda> b = upload(q, B);
+  Matrix<double, Cuda> x = upload(q, B);
+  Matrix<double> X(40, 2);
+  const MatrixView<const double, Cuda> a_here(A.data(), 40, 40, A.ld()), b_here(B.data(), 40, 2, B.ld());
+  const MatrixView<double, Cuda> x_here(X.data(), 40, 2, X.ld());
+  const auto refuses = [](const char* why, auto action) {
+    EXPECT_TRUE(says(complaint_of<std::invalid_argument>(action), why));
+  };
+  refuses("A is a view of device memory, but points to none", [&] { Factorization<double>(a_here, over()); });
+  const std::vector<Borrowed<const double>> pieces = {A.view().columns(0, 20), A.view().columns(20, 20)};
+  const auto expect_looked_at = [&](Factorization<double> factors) {
+    refuses("B is a view of device memory, but points to none", [&] { factors.solve(b_here, x.view()); });
+    refuses("X is a view of device memory, but points to none", [&] { factors.solve(b.view(), x_here); });
+    EXPECT_TRUE(factors.solve(b.view(), x.view()).outcome.ok());
+    EXPECT_LT((hpl_residual<double>(A.view(), B.view(), download(q, x))), hpl_threshold);
+  };
+  expect_looked_at(Factorization<double>(A.view(), over()));
+  expect_looked_at(factor_pieces(pieces, over()));
+}
+
+/// As on one device.
+TEST_P(CardsOnCuda, scale_rows_and_columns_and_have_a_determinant) {
+  const std::int64_t n = 700;
+  const Matrix<double> M = random_matrix(n, n), A = matrix_of<double>(n, n, [&](auto i, auto j) {
+                                                  return std::ldexp(M(i, j), int(i * 37 % 201) - int(j * 29 % 103));
+                                                });
+  for (const Precision precision : {Precision::fp64, Precision::fp32}) {
+    Options o = over(), one = over();
+    one.cards = {};
+    o.equilibrate = one.equilibrate = true, o.precision = one.precision = precision;
+    Factorization<double> factors(A.view(), o), whole(A.view(), one);
+    EXPECT_EQ(factors.report().equilibration, Equilibration::both);
+    const LogDeterminant its = factors.log_abs_det(), same = whole.log_abs_det();
+    EXPECT_NEAR(its.log_abs, same.log_abs, 1e-9);
+    EXPECT_EQ(its.sign, same.sign);
+    for (const Op op : {Op::none, Op::transpose}) {
+      Matrix<double> X(n, 2);
+      const Matrix<double> B = right_hand_sides<double>({A.view(), op}, 2);
+      EXPECT_TRUE(factors.solve(B.view(), X.view(), op).outcome.ok());
+    }
+  }
+}
+
 TEST_P(CardsOnCuda, make_a_matrix_again_that_is_not_kept) {
   const Matrix<double> A = random_matrix(900, 900), B = random_matrix(900, 1);
   Columnwise<double> columns;
@@ -212,6 +261,51 @@ TEST(MissingCardsOnCuda, are_named) {
   } catch (const MachineError& e) {
     EXPECT_NE(std::string(e.what()).find("cuda:77"), std::string::npos) << e.what();
   }
+}
+
+/// Two threads with systems over both cards, named in both orders, and a third with systems on one card after the other.
+TEST(PairsOnCuda, solve_beside_others) {
+  if (const std::string why = why_no_cuda_device(1); !why.empty()) GTEST_SKIP() << why;
+  struct System {
+    Options options;
+    Matrix<double> A, B, X;
+  };
+  const auto solved_alone = [](const std::vector<int>& cards, std::int64_t n, Method method) {
+    System its{{}, method == Method::lu ? random_matrix(n, n) : dominant_matrix<double>(n), random_matrix(n, 2), {}};
+    its.options.device = {Device::cuda, cards[0]}, its.options.factorization = method;
+    if (cards.size() > 1) its.options.cards = cards;
+    its.X = Matrix<double>(n, 2);
+    const Report report = solve(its.A.view(), its.B.view(), its.X.view(), its.options);
+    EXPECT_TRUE(report.outcome.ok()) << report.outcome.message();
+    EXPECT_LT(report.hpl_residual.value_or(hpl_threshold), hpl_threshold);
+    return its;
+  };
+  const auto systems_over = [&](const std::vector<std::vector<int>>& lists) {
+    std::vector<System> all;
+    for (const auto& cards : lists)
+      for (const Method method : {Method::lu, Method::cholesky})
+        for (const std::int64_t n : {17, 200, 513, 900}) all.push_back(solved_alone(cards, n, method));
+    return all;
+  };
+  const auto solve_again = [](const System& its) {
+    Matrix<double> X(its.B.rows(), 2);
+    try {
+      EXPECT_TRUE(solve(its.A.view(), its.B.view(), X.view(), its.options).outcome.ok());
+      EXPECT_TRUE(same_bits(X, its.X)) << "n = " << its.B.rows();
+    } catch (const std::exception& e) {
+      ADD_FAILURE() << e.what();
+    }
+  };
+  const std::vector<System> one = systems_over({{0, 1}}), other = systems_over({{1, 0}}),
+                            beside = systems_over({{0}, {1}});
+  std::atomic<int> at_work = 2;
+  const auto solve_hundred = [&](const std::vector<System>& all) {
+    for (std::size_t i = 0; i < 100; ++i) solve_again(all[i % all.size()]);
+    --at_work;
+  };
+  std::thread first([&] { solve_hundred(one); }), second([&] { solve_hundred(other); });
+  for (std::size_t i = 0; at_work > 0; ++i) solve_again(beside[i * 5 % beside.size()]);
+  first.join(), second.join();
 }
 
 /// The bits of an answer are those of any other two cards that are alike.

@@ -24,11 +24,8 @@ template <class T>
 class OnVirtualCards final : public SystemOnCardsOf<T, Cpu> {
  public:
   using SystemOnCardsOf<T, Cpu>::SystemOnCardsOf;
-  void copy_to_host(Columns<const T, Cuda>, CUstream_st*, MatrixView<T>) override { refuse(); }
-  void copy_from_host(MatrixView<const T>, Columns<T, Cuda>) override { refuse(); }
-
- private:
-  [[noreturn]] static void refuse() {
+  Report solve_in_copy(Columns<const T, Cuda>, Columns<T, Cuda>, CUstream_st*,
+                       const std::function<Report(MatrixView<T>)>&) override {
     throw std::invalid_argument("lasolve: right-hand sides on a CUDA device, but the factors are on the CPU");
   }
 };
@@ -57,16 +54,12 @@ class CardsEngine final : public Engine<T> {
     require(B.is_view() && X.is_view(),
             "over several cards right-hand sides on a device are given by columns, not by rows: copy them");
     const Turn turn(turns_);
-    Matrix<T> x(B.view.rows(), B.view.cols());
-    system_->copy_to_host(B, after, x.view());
-    Report report = solver_.solve(std::as_const(x).view(), x.view(), op);
-    system_->copy_from_host(std::as_const(x).view(), X);
-    return report;
+    return system_->solve_in_copy(B, X, after,
+                                  [&](MatrixView<T> x) { return solver_.solve(MatrixView<const T>(x), x, op); });
   }
-  void with_triangles(const std::function<void(Triangles<T>&)>&, std::optional<CUstream_st*>) override {
-    throw std::invalid_argument(
-        "lasolve: factors over several cards, of pieces or out of core are not taken apart: for L, U, pivots and the "
-        "determinant A is to be one matrix on one device");
+  void with_triangles(const std::function<void(Triangles<T>&)>& use, std::optional<CUstream_st*>) override {
+    const Turn turn(turns_);
+    solver_.with_triangles(use);
   }
 
  private:

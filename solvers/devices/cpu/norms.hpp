@@ -93,7 +93,7 @@ To scaled_to(From x, int exponent) {
 
 /// Y(i, j) ← 2^(exponent + rᵢ + cⱼ) X(i, j), where an empty column of exponents is zeros; Y may be X.
 template <class From, class To>
-void scale_to(Queue<Cpu>& q, int exponent, const Matrix<std::int64_t>& rows, const Matrix<std::int64_t>& columns,
+void scale_to(Queue<Cpu>& q, int exponent, MatrixView<const std::int64_t> rows, MatrixView<const std::int64_t> columns,
               MatrixView<const From> X, MatrixView<To> Y) {
   const std::int64_t *const of_rows = rows.data(), *const of_columns = columns.data();  // null where they are empty
   on_shares(q, X.cols(), double(X.rows()) * double(X.cols()), [&](std::int64_t first, std::int64_t count) {

@@ -104,12 +104,17 @@ template <class T>
 class OnCudaCards final : public SystemOnCardsOf<T, Cuda> {
  public:
   using SystemOnCardsOf<T, Cuda>::SystemOnCardsOf;
-  void copy_to_host(Columns<const T, Cuda> B, CUstream_st* after, MatrixView<T> b) override {
+  Report solve_in_copy(Columns<const T, Cuda> B, Columns<T, Cuda> X, CUstream_st* after,
+                       const std::function<Report(MatrixView<T>)>& solve) override {
+    require_on_some_device("B", Ends(B.view));
+    require_on_some_device("X", Ends(X.view));
+    Matrix<T> x(B.view.rows(), B.view.cols());
     wait_for(after, B.view);
-    on_first([&](Queue<Cuda>& q) { copy<T>(q, B.view, b); });
-  }
-  void copy_from_host(MatrixView<const T> x, Columns<T, Cuda> X) override {
-    on_first([&](Queue<Cuda>& q) { copy<T>(q, x, X.view); });
+    wait_for(after, MatrixView<const T, Cuda>(X.view));
+    on_first([&](Queue<Cuda>& q) { copy<T>(q, B.view, x.view()); });
+    Report report = solve(x.view());
+    on_first([&](Queue<Cuda>& q) { copy<T>(q, std::as_const(x).view(), X.view); });
+    return report;
   }
 
  private:

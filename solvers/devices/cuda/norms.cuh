@@ -30,8 +30,8 @@ void scale(Queue<Cuda>& q, int exponent, MatrixView<const T, Cuda> X, MatrixView
 
 /// Y(i, j) ← 2^(exponent + rᵢ + cⱼ) X(i, j), where an empty column of exponents is zeros; Y may be X.
 template <class From, class To>
-void scale_to(Queue<Cuda>& q, int exponent, const Matrix<std::int64_t, Cuda>& rows,
-              const Matrix<std::int64_t, Cuda>& columns, MatrixView<const From, Cuda> X, MatrixView<To, Cuda> Y) {
+void scale_to(Queue<Cuda>& q, int exponent, MatrixView<const std::int64_t, Cuda> rows,
+              MatrixView<const std::int64_t, Cuda> columns, MatrixView<const From, Cuda> X, MatrixView<To, Cuda> Y) {
   const std::int64_t *const of_rows = rows.data(), *const of_columns = columns.data();  // null where they are empty
   for_each_element(q, Y, [X, exponent, of_rows, of_columns] __device__(To & y, std::int64_t i, std::int64_t j) {
     const std::int64_t all = exponent + (of_rows ? of_rows[i] : 0) + (of_columns ? of_columns[j] : 0);
