@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 #include <vector>
 
 using Index = long long;
@@ -63,8 +64,8 @@ static void wait_for_all(int cards) {
 int main(int argc, char** argv) {
   if (argc < 4) return std::fprintf(stderr, "cusolver_mg lu|cholesky N CARDS [BLOCK] [ROUNDS]\n"), 2;
   const bool cholesky = std::strcmp(argv[1], "cholesky") == 0;
-  const Index n = std::atoll(argv[2]), block = argc > 4 ? std::atoll(argv[4]) : 256;
-  const int cards = std::atoi(argv[3]), rounds = argc > 5 ? std::atoi(argv[5]) : 3;
+  const Index n = std::stoll(argv[2]), block = argc > 4 ? std::stoll(argv[4]) : 256;
+  const int cards = std::stoi(argv[3]), rounds = argc > 5 ? std::stoi(argv[5]) : 3;
   std::vector<int> devices;
   for (int card = 0; card < cards; ++card) devices.push_back(card);
   for (const int card : devices)

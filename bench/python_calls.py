@@ -4,10 +4,11 @@ torch's cholesky and cholesky_solve. Columns of `baseline_solvers --whole-call` 
 
     bench/python_calls.py [--n 256,1024] [--nrhs 1] [--from-host] [--rounds 5]
 
-Milliseconds by the wall clock, the median of the rounds, in turns, in fp64. Each round repeats small calls for 10 ms. What cannot be
-imported is left out.
+Milliseconds by the wall clock, the median of the rounds, in turns, in fp64, as there: each round repeats small calls for 10 ms, in
+another order, after as long a rest, and the first does not count. What cannot be imported is left out.
 """
 import argparse
+import random
 import statistics
 import time
 
@@ -49,6 +50,14 @@ def milliseconds(call):
     return 1e3 * (time.perf_counter() - begin) / calls
 
 
+def a_round(calls):
+    took = {}
+    for name in random.sample(list(calls), len(calls)):
+        took[name] = milliseconds(calls[name])
+        time.sleep(min(0.1, max(0.01, 1e-3 * took[name])))
+    return took
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--n", default="64,128,256,512,1024,2048,4096,8192,16384")
@@ -85,7 +94,7 @@ def main():
                 residual = (system @ call().cpu() - B).abs().max().item()
                 if not residual < 1e-9 * n:
                     raise SystemExit(f"{name}: the solution is not accurate: {residual}")
-            rounds = [{name: milliseconds(call) for name, call in calls.items()} for _ in range(options.rounds)]
+            rounds = [a_round(calls) for _ in range(options.rounds + 1)][1:]
             medians = {name: statistics.median(r[name] for r in rounds) for name in calls}
             print(f"{n:>7} {method:<9}fp64  {options.nrhs:>4} rhs  "
                   + "  ".join(f"{name} {ms:.4f} ms" for name, ms in medians.items()), flush=True)  # fmt: skip
