@@ -82,7 +82,8 @@ const Table<PlanRequest>& plan_table() {
           "lanes, else all of it")
             .to([](R& r, auto& word) { r.step = number<std::int64_t>("step", word, 1, "auto"); }),
         O("lanes", 0, "COUNT", "4", {"1", "4"},
-          "4: a device whose queues run side by side; 1: as on the CPU, where products in triangular solves are tasks")
+          "4: a device whose queues run side by side; 1: the CPU, and lowered for it, with the products in triangular "
+          "solves")
             .to(set_lanes),
         O("card", 0, "NAME", "none", with_none(card_names()),
           "as it is lowered for the kernels and the tuning of a card; none: as the schedule says it, on --device")
