@@ -1,7 +1,9 @@
 // Powers of two by which a matrix is multiplied before it is factored.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <numeric>
 #include <vector>
 
@@ -22,6 +24,15 @@ struct Scales {
   }
   std::int64_t of(std::int64_t i, std::int64_t j) const {
     return exponent + (rows.empty() ? 0 : rows[std::size_t(i)]) + (columns.empty() ? 0 : columns[std::size_t(j)]);
+  }
+  /// The largest magnitude of all exponents that B and X are scaled by.
+  std::int64_t farthest() const {
+    std::int64_t most = 0;
+    const auto look = [&](std::int64_t e) { most = std::max(most, std::abs(e)); };
+    look(exponent);
+    for (const std::int64_t e : rows) look(e), look(exponent + e);
+    for (const std::int64_t e : columns) look(e), look(exponent + e);
+    return most;
   }
   /// det(2^exponent R C) of order n, as a power of two.
   double log2_of_determinant(std::int64_t n) const {
