@@ -217,6 +217,25 @@ TEST_P(Equilibrated, matrices_out_of_the_range_of_coarse_factors_have_conditions
       }
 }
 
+/// Nothing then looks for NaN before A is factored, where its norm comes from otherwise.
+TEST_P(Equilibrated, matrices_are_seen_to_be_too_small_though_they_may_have_nan) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    const T tiny = std::numeric_limits<T>::denorm_min();
+    for (const Method method : {Method::automatic, Method::lu, Method::cholesky})
+      for (const std::int64_t n : {8, 150}) {
+        SCOPED_TRACE(testing::Message() << name_of(method) << ", n = " << n);
+        const auto A = matrix_of<T>(n, n, [&](auto i, auto j) { return T(i == j ? n + 3 : (i + j) % 3 - 1) * tiny; });
+        const auto B = matrix_of<T>(n, 1, [&](auto i, auto) { return T(i % 5) * tiny; });
+        Options o = options();
+        o.factorization = method, o.allow_nonfinite = true;
+        const auto solved = solve_for(A, B, o);
+        EXPECT_TRUE(says(notes_of(solved.report), "below the least normal number"));
+        expect_solved(solved);
+      }
+  });
+}
+
 TEST_P(Equilibrated, factors_have_the_determinant_of_the_matrix_and_bounds_of_its_solutions) {
   with_element([&](auto zero) {
     using T = decltype(zero);
