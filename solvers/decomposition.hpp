@@ -3,6 +3,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <type_traits>
@@ -105,6 +107,10 @@ class DecompositionIn final : public Decomposition<T, Space> {
         scale_after(q, x, x, op);
       } else {
         const auto between = converted_.view().columns(0, some);
+        if (is_far_) {
+          apply_far(q, b, between, x, op);
+          continue;
+        }
         scale_before(q, b, between, op);
         apply_to_some(q, between, between, op);
         scale_after(q, between, x, op);
@@ -128,7 +134,7 @@ class DecompositionIn final : public Decomposition<T, Space> {
       if (scales_.any()) scale_after(q, X, X, op);
     }
   }
-  Exponents exponents() const override { return exponents_of<F>; }
+  Exponents exponents() const override { return is_far_ ? exponents_of<T> : exponents_of<F>; }
   const Scales& scales() const override { return scales_; }
   const MethodRecord& method() const override { return method_; }
   MatrixView<const T, Space> values() const override {
@@ -174,6 +180,25 @@ class DecompositionIn final : public Decomposition<T, Space> {
       apply_factors<F>(q, gemm_, method_, values_.view(), pivots(), B, X, op);
     }
   }
+  /// The same with scales that F has no exponents for: each column is brought into its range when it has been scaled, and back.
+  void apply_far(Queue<Space>& q, MatrixView<const T, Space> B, MatrixView<F, Space> between, MatrixView<T, Space> X,
+                 Op op) {
+    Matrix<T, Space> scaled(n_, B.cols());
+    const Settled settled(q);
+    scale_before(q, B, scaled.view(), op);
+    Scales to_range, back;
+    const std::vector<double> sizes = *column_norms<T>(q, std::as_const(scaled).view());
+    for (const double most : sizes) {
+      back.columns.push_back(most > 0 && std::isfinite(most) ? std::ilogb(most) : 0);
+      to_range.columns.push_back(-back.columns.back());
+    }
+    const ScalesOnDevice<Space> there(q, to_range), home(q, back);
+    there.scale_columns(q, 0, std::as_const(scaled).view(), between);
+    apply_to_some(q, between, between, op);
+    home.scale_columns(q, 0, MatrixView<const F, Space>(between), scaled.view());
+    scale_after(q, scaled.view(), X, op);
+    q.finish();
+  }
   template <class To>
   void scale_before(Queue<Space>& q, MatrixView<const T, Space> B, MatrixView<To, Space> X, Op op) {
     if (!scales_.any()) return convert(q, B, X);
@@ -191,6 +216,7 @@ class DecompositionIn final : public Decomposition<T, Space> {
   const MethodRecord& method_;
   const std::int64_t n_;
   const Scales scales_;
+  const bool is_far_ = leave_range<F, T>(scales_);
   bool has_begun_ = false, is_speculative_ = false;
   Matrix<std::int64_t, Space> notes_;  // the pivots, and in the last column where it failed
   Matrix<F, Space> values_;            // empty when they are stored narrowly

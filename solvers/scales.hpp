@@ -1,10 +1,16 @@
 // Powers of two by which a matrix is multiplied before it is factored.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <cstdlib>
+#include <limits>
 #include <numeric>
+#include <type_traits>
 #include <vector>
 
+#include "lasolve/elements.hpp"
 #include "lasolve/lasolve.hpp"
 
 namespace lasolve {
@@ -24,6 +30,15 @@ struct Scales {
   /// op(A)⁻¹ = op(C) op(2^e R A C)⁻¹ 2^e op(R); with a transpose, R and C change places. Of row i.
   int before(Op op, std::int64_t i) const { return int(exponent + at(op == Op::none ? rows : columns, i)); }
   int after(Op op, std::int64_t i) const { return int(at(op == Op::none ? columns : rows, i)); }
+  /// The largest magnitude of all exponents that B and X are scaled by.
+  std::int64_t farthest() const {
+    std::int64_t most = 0;
+    const auto look = [&](std::int64_t e) { most = std::max(most, std::abs(e)); };
+    look(exponent);
+    for (const std::int64_t e : rows) look(e), look(exponent + e);
+    for (const std::int64_t e : columns) look(e), look(exponent + e);
+    return most;
+  }
   /// det(2^exponent R C) of order n, as a power of two.
   double log2_of_determinant(std::int64_t n) const {
     const auto sum = [](const std::vector<std::int64_t>& all) { return std::accumulate(all.begin(), all.end(), 0.0); };
@@ -34,6 +49,41 @@ struct Scales {
   static std::int64_t at(const std::vector<std::int64_t>& exponents, std::int64_t i) {
     return exponents.empty() ? 0 : exponents[std::size_t(i)];
   }
+};
+
+/// So far that right-hand sides of T would leave the range of F. Narrow factors of ordinary matrices are scaled, too, but not far.
+template <class F, class T>
+bool leave_range(const Scales& scales) {
+  return !std::is_same_v<F, T> && scales.farthest() > std::numeric_limits<real_of<F>>::max_exponent / 4;
+}
+
+/// Right-hand sides B on the host as factors in F take them, and solutions of theirs: scaled, and each column in the range of F.
+template <class F, class T>
+class ScaledRhs {
+ public:
+  ScaledRhs(const Scales& scales, Op op, MatrixView<const T> B)
+      : scales_(scales), op_(op), B_(B), to_range_(std::size_t(B.cols()), 0) {
+    if (!leave_range<F, T>(scales)) return;
+    for (std::int64_t j = 0; j < B.cols(); ++j) {
+      int most = std::numeric_limits<int>::min();
+      for (std::int64_t i = 0; i < B.rows(); ++i)
+        if (B(i, j) != T(0) && std::isfinite(B(i, j)))
+          most = std::max(most, std::ilogb(B(i, j)) + scales.before(op, i));
+      if (most > std::numeric_limits<int>::min()) to_range_[std::size_t(j)] = -most;
+    }
+  }
+  F operator()(std::int64_t i, std::int64_t j) const {
+    return F(std::ldexp(B_(i, j), scales_.before(op_, i) + to_range_[std::size_t(j)]));
+  }
+  T solution(F x, std::int64_t i, std::int64_t j) const {
+    return std::ldexp(T(x), scales_.after(op_, i) - to_range_[std::size_t(j)]);
+  }
+
+ private:
+  const Scales& scales_;
+  Op op_;
+  MatrixView<const T> B_;
+  std::vector<int> to_range_;
 };
 
 }  // namespace lasolve

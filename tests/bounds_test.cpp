@@ -206,6 +206,21 @@ TEST_P(ErrorBounds, and_the_condition_come_from_refined_solves_where_factors_are
   }
 }
 
+/// The inverse that such a bound is of is that of factors with few digits.
+TEST_P(ErrorBounds, allow_for_the_roundoff_of_coarse_factors) {
+  for (const Precision storage : {Precision::fp16, Precision::bf16})
+    for (int k = 1; k < 300; ++k)
+      for (const std::int64_t n : {1, 2}) {
+        const Exact its = exact_system(
+            matrix_of<double>(n, n, [&](auto i, auto j) { return i == j ? k : i + k % 7 - 3.0; }), 1, Op::none);
+        Options o = options();
+        o.storage = storage, o.refine = Refine::none, o.accuracy = 0.1, o.bounds = true;
+        const auto solved = solve_for(its.A, its.B, o);
+        if (!solved.report.outcome.ok() || !solved.report.forward_error_bound) continue;
+        EXPECT_LE(forward_error(solved.X, its.X), *solved.report.forward_error_bound) << k << ", n = " << n;
+      }
+}
+
 /// As far as OpenBLAS is there. The truth is that of residuals in twice the precision, which tests of their own look at.
 TEST_P(ErrorBounds, are_above_the_error_and_at_most_a_hundred_times_those_of_dgesvx) {
   for (const double kappa : {1e1, 1e3, 1e5, 1e7, 1e9, 1e11, 1e13})

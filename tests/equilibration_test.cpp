@@ -192,6 +192,56 @@ TEST_P(Equilibrated, matrices_fit_into_the_range_of_coarse_factors) {
   EXPECT_EQ(solved.report.precision, Precision::fp32);
 }
 
+/// With scales that fp32 has no exponents for, right-hand sides would leave its range before they are solved for, or after.
+TEST_P(Equilibrated, matrices_out_of_the_range_of_coarse_factors_have_conditions_and_bounds) {
+  if (GetParam().single) GTEST_SKIP() << "fp32 factors have the range of such a matrix";
+  const std::int64_t n = 30;
+  const Matrix<double> M =
+      matrix_of<double>(n, n, [](auto i, auto j) { return i == j ? 200 : double((7 * i + 5 * j + i * j) % 13) - 6; });
+  const auto Z = matrix_of<double>(n, 2, [](auto i, auto j) { return double((3 * i + j) % 11) - 5; });
+  for (const int half : {-520, 500})
+    for (const Method method : {Method::lu, Method::lu_nopivot})
+      for (const auto& [op, in_parts] : {std::pair(Op::none, false), {Op::transpose, false}, {Op::none, true}}) {
+        SCOPED_TRACE(testing::Message() << "2^" << 2 * half << ", " << name_of(method) << ", op " << name_of(op)
+                                        << (in_parts ? ", over two cards" : ""));
+        const auto times = [](int exponent, const auto& A) {
+          return matrix_of<double>(A.rows(), A.cols(), [&](auto i, auto j) { return std::ldexp(A(i, j), exponent); });
+        };
+        const auto zero = matrix_of<double>(n, 2, [](auto, auto) { return 0; });
+        const auto MZ = rounded<double>(product<double>(1, {M.view(), op}, Z.view(), 0, zero.view()));
+        Options o = options();
+        o.factorization = method, o.equilibrate = true, o.bounds = true, o.precision = Precision::fp32;
+        if (in_parts) o.cards = {0, 0};
+        const auto plain = solve_for(M, MZ, o, op), far = solve_for(times(2 * half, M), times(half, MZ), o, op);
+        expect_solved(far);
+        EXPECT_EQ(far.report.precision, Precision::fp32);
+        EXPECT_NEAR(far.report.rcond.value_or(0) / *plain.report.rcond, 1, 0.5);
+        if (half < 0) continue;  // the least normal number, which a bound allows for, is more than all of A
+        ASSERT_TRUE(far.report.forward_error_bound);
+        const auto X = exact_solutions(times(2 * half, M), times(half, MZ), op);
+        EXPECT_LE(forward_error(far.X, X), *far.report.forward_error_bound);
+      }
+}
+
+/// Nothing then looks for NaN before A is factored, where its norm comes from otherwise.
+TEST_P(Equilibrated, matrices_are_seen_to_be_too_small_though_they_may_have_nan) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    const T tiny = std::numeric_limits<T>::denorm_min();
+    for (const Method method : {Method::automatic, Method::lu, Method::cholesky})
+      for (const std::int64_t n : {8, 150}) {
+        SCOPED_TRACE(testing::Message() << name_of(method) << ", n = " << n);
+        const auto A = matrix_of<T>(n, n, [&](auto i, auto j) { return T(i == j ? n + 3 : (i + j) % 3 - 1) * tiny; });
+        const auto B = matrix_of<T>(n, 1, [&](auto i, auto) { return T(i % 5) * tiny; });
+        Options o = options();
+        o.factorization = method, o.allow_nonfinite = true;
+        const auto solved = solve_for(A, B, o);
+        EXPECT_TRUE(says(notes_of(solved.report), "below the least normal number"));
+        expect_solved(solved);
+      }
+  });
+}
+
 TEST_P(Equilibrated, factors_have_the_determinant_of_the_matrix_and_bounds_of_its_solutions) {
   with_element([&](auto zero) {
     using T = decltype(zero);

@@ -65,8 +65,8 @@ struct Options {
   /// some u, as long as u κ(A) is well below 1. A step reads A once, as without it.
   Residual residual = Residual::working;
   /// automatic: where the factorization or a solution fails, and rows or columns of A are of very different size, they are scaled by powers
-  /// of two, as in LAPACK's geequ, and A is factored again; also where the norm of A is below the least normal number. on: always scaled.
-  /// Symmetric matrices are scaled symmetrically. Answers, checks and bounds are of the system as it was given.
+  /// of two, as in LAPACK's geequ, and A is factored again. on: always scaled. off: never. An A whose norm is below the least normal number is multiplied
+  /// by one power of two in any case. Symmetric matrices are scaled symmetrically. Answers, checks and bounds are of the system as it was given.
   Wanted equilibrate = {};
   /// automatic: what was measured to be best, which is right_looking, but left_looking for Cholesky on CUDA and for a matrix
   /// on the host that is factored while it is copied to a device.

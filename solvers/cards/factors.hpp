@@ -163,7 +163,7 @@ class DecompositionOnCards final : public Decomposition<T, Cpu> {
     }
   }
   void apply_in_T(Queue<Cpu>& q, MatrixView<const T> B, MatrixView<T> X, Op op) override { apply(q, B, X, op); }
-  Exponents exponents() const override { return exponents_of<F>; }
+  Exponents exponents() const override { return leave_range<F, T>(scales_) ? exponents_of<T> : exponents_of<F>; }
   const Scales& scales() const override { return scales_; }
   const MethodRecord& method() const override { return method_; }
   MatrixView<const T> values() const override { return {}; }
@@ -230,12 +230,13 @@ class DecompositionOnCards final : public Decomposition<T, Cpu> {
     const bool flips = op != Op::none;
     const std::int64_t nrhs = X.cols();
     const auto row = [&](std::int64_t i, bool permuted) { return permuted ? rows_[std::size_t(i)] : i; };
+    const ScaledRhs<F, T> scaled(scales_, op, B);
     std::vector<Matrix<F>> own(parts_.size());
     on_all(cards_, [&](int card, Queue<Space>& q) {
       Matrix<F>& its = own[std::size_t(card)] = Matrix<F>(CardMemory(deal_, card).own(), nrhs);
       for_own_rows(card, [&](std::int64_t i, std::int64_t at) {
         const std::int64_t r = row(i, !flips);
-        for (std::int64_t j = 0; j < nrhs; ++j) its(at, j) = F(std::ldexp(B(r, j), scales_.before(op, r)));
+        for (std::int64_t j = 0; j < nrhs; ++j) its(at, j) = scaled(r, j);
       });
       solves_.make_room(card, nrhs);
       if (!its.view().empty()) copy<F>(q, std::as_const(its).view(), solves_.own(card, nrhs));
@@ -247,7 +248,7 @@ class DecompositionOnCards final : public Decomposition<T, Cpu> {
       q.finish();
       for_own_rows(card, [&](std::int64_t i, std::int64_t at) {
         const std::int64_t r = row(i, flips);
-        for (std::int64_t j = 0; j < nrhs; ++j) X(r, j) = std::ldexp(T(its(at, j)), scales_.after(op, r));
+        for (std::int64_t j = 0; j < nrhs; ++j) X(r, j) = scaled.solution(its(at, j), r, j);
       });
     });
   }

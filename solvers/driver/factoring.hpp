@@ -152,7 +152,8 @@ class Factoring {
   bool examine_A(Facts& facts) {
     const Recipe& recipe = first();
     const bool asks = recipe.symmetry == Symmetry::before;
-    const bool measures = recipe.finite || recipe.in_place;  // in place for rcond(): n² reads, before A is overwritten
+    // What is checked, for its norm; in place for rcond(): n² reads, before A is overwritten.
+    const bool measures = recipe.check || recipe.finite || recipe.in_place;
     Fetched<bool> may_be_positive = true;
     const Stopwatch asking;
     q_.phase(Phase::check);
@@ -196,6 +197,7 @@ class Factoring {
     if (by.mirrors) factors->mirror_triangle(q_, triangle_);
     run(*factors, await, look, by, facts);
     if (!in_place() && (by.arrives || look || A.has_norm(op_of_norm()))) require_finite();
+    if (!in_place() && A.is_being_measured(op_of_norm())) A.norm(q_, op_of_norm());
     if (!in_place() && by.scaled == Scaled::none && is_too_small()) {
       factors.reset();
       return factored(*after(by, Reason::too_small), std::move(facts));

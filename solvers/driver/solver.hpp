@@ -255,6 +255,11 @@ class Solver {
       const ErrorBounds its = error_bounds(q_, factors, A_.with(op), op, A_.norm(q_, op), rows);
       worst = {larger(worst.forward, its.forward), larger(worst.componentwise, its.componentwise)};
     }
+    // Residuals that were not refined away count, and then A⁻¹ is that of A + E, with ‖E‖ some (n + 1) u ‖A‖.
+    if (made.recipe.is_coarse() && !refined && (facts.refine == Refine::none || recipe_.accuracy > 0)) {
+      const double u = made.recipe.precision.unit_roundoff(), off = double(B.rows() + 1) * u / *made.facts.rcond;
+      worst.forward /= 1 - std::min(0.5, off);
+    }
     if (facts.extra_residuals && facts.outcome.ok())
       worst.forward = std::min(worst.forward, bound_of_extra_residuals<T>(B.rows(), *made.facts.rcond));
     if (worst.forward < 1) facts.forward_error_bound = worst.forward;

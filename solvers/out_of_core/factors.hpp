@@ -121,7 +121,7 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
   void apply_in_T(Queue<Cpu>& of_host, MatrixView<const T> B, MatrixView<T> X, Op op) override {
     apply(of_host, B, X, op);
   }
-  Exponents exponents() const override { return exponents_of<F>; }
+  Exponents exponents() const override { return leave_range<F, T>(scales_) ? exponents_of<T> : exponents_of<F>; }
   const Scales& scales() const override { return scales_; }
   const MethodRecord& method() const override { return method_; }
   MatrixView<const T> values() const override { return {}; }
@@ -319,9 +319,10 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
 
   /// With 2^e R A C = P₀ᵀ L₀ P₁ᵀ L₁ … U: X ← C times its inverse times 2^e R B; transposed, R and C change places.
   void apply_to_some(MatrixView<const T> B, MatrixView<T> X, Op op) {
+    const ScaledRhs<F, T> scaled(scales_, op, B);
     Matrix<F> v(n_, X.cols());
     for (std::int64_t j = 0; j < v.cols(); ++j)
-      for (std::int64_t i = 0; i < n_; ++i) v(i, j) = F(std::ldexp(B(i, j), scales_.before(op, i)));
+      for (std::int64_t i = 0; i < n_; ++i) v(i, j) = scaled(i, j);
     cards_.on(0, [&] {
       if (x_.cols() < v.cols()) x_ = {}, x_ = Matrix<F, Space>(n_, v.cols());
       const MatrixView<F, Space> x = x_.view().columns(0, v.cols());
@@ -333,7 +334,7 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
       stream_->finish(unused);
     });
     for (std::int64_t j = 0; j < v.cols(); ++j)
-      for (std::int64_t i = 0; i < n_; ++i) X(i, j) = std::ldexp(T(v(i, j)), scales_.after(op, i));
+      for (std::int64_t i = 0; i < n_; ++i) X(i, j) = scaled.solution(v(i, j), i, j);
   }
 
   /// X ← inv(op(T)) X for a triangle T of the factors; of L together with its interchanges.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Makes what the fuzzer begins with: seeds.sh FOLDER makes FOLDER/{matrix_market,npy,npz,table,generator,options,plan,c_interface,product}.
+# Makes what the fuzzer begins with: seeds.sh FOLDER makes FOLDER/{matrix_market,npy,npz,table,generator,options,plan,c_interface,product,recipes}.
 set -euo pipefail
-mkdir -p "$1"/{matrix_market,npy,npz,table,generator,options,plan,c_interface,product}
+mkdir -p "$1"/{matrix_market,npy,npz,table,generator,options,plan,c_interface,product,recipes}
 cd "$1"
 
 n=0
@@ -107,5 +107,5 @@ END
 
 # Of numbers: any bytes.
 for k in 1 2 3 4; do
-  cat npz/*.npz options/* | tail -c +$((99 * k)) | head -c $((250 * k)) | tee c_interface/$k >product/$k
+  cat npz/*.npz options/* | tail -c +$((99 * k)) | head -c $((250 * k)) | tee c_interface/$k recipes/$k >product/$k
 done

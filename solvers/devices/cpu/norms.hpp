@@ -82,11 +82,13 @@ void scale(Queue<Cpu>& q, int exponent, MatrixView<const T> X, MatrixView<T> Y) 
   scale<real_of<T>>(q, exponent, parts_of(X), parts_of(Y));
 }
 
-/// 2^exponent x, rounded to another type.
+/// 2^exponent x, rounded to another type; in the wider of both, which has the exponents.
 template <class To, class From>
 To scaled_to(From x, int exponent) {
   if constexpr (ComplexElement<From>)
     return {scaled_to<real_of<To>>(x.real(), exponent), scaled_to<real_of<To>>(x.imag(), exponent)};
+  else if constexpr (sizeof(To) > sizeof(From))
+    return std::ldexp(To(x), exponent);
   else
     return To(std::ldexp(x, exponent));
 }

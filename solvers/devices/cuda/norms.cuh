@@ -35,7 +35,11 @@ void scale_to(Queue<Cuda>& q, int exponent, MatrixView<const std::int64_t, Cuda>
   const std::int64_t *const of_rows = rows.data(), *const of_columns = columns.data();  // null where they are empty
   for_each_element(q, Y, [X, exponent, of_rows, of_columns] __device__(To & y, std::int64_t i, std::int64_t j) {
     const std::int64_t all = exponent + (of_rows ? of_rows[i] : 0) + (of_columns ? of_columns[j] : 0);
-    y = To(scalbn(X.data()[i + j * X.ld()], int(all)));
+    const From x = X.data()[i + j * X.ld()];
+    if constexpr (sizeof(To) > sizeof(From))  // in the wider of both, which has the exponents
+      y = scalbn(To(x), int(all));
+    else
+      y = To(scalbn(x, int(all)));
   });
 }
 
