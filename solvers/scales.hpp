@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <limits>
 #include <numeric>
-#include <type_traits>
 #include <vector>
 
 #include "lasolve/elements.hpp"
@@ -54,7 +53,9 @@ struct Scales {
 /// So far that right-hand sides of T would leave the range of F. Narrow factors of ordinary matrices are scaled, too, but not far.
 template <class F, class T>
 bool leave_range(const Scales& scales) {
-  return !std::is_same_v<F, T> && scales.farthest() > std::numeric_limits<real_of<F>>::max_exponent / 4;
+  constexpr int most_of_F = std::numeric_limits<real_of<F>>::max_exponent,
+                most_of_T = std::numeric_limits<real_of<T>>::max_exponent;
+  return most_of_F < most_of_T && scales.farthest() > most_of_F / 4;
 }
 
 /// Right-hand sides B on the host as factors in F take them, and solutions of theirs: scaled, and each column in the range of F.
