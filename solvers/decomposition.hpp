@@ -184,6 +184,7 @@ class DecompositionIn final : public Decomposition<T, Space> {
   void apply_far(Queue<Space>& q, MatrixView<const T, Space> B, MatrixView<F, Space> between, MatrixView<T, Space> X,
                  Op op) {
     Matrix<T, Space> scaled(n_, B.cols());
+    ScalesOnDevice<Space> there, home;
     const Settled settled(q);
     scale_before(q, B, scaled.view(), op);
     Scales to_range, back;
@@ -192,7 +193,7 @@ class DecompositionIn final : public Decomposition<T, Space> {
       back.columns.push_back(most > 0 && std::isfinite(most) ? std::ilogb(most) : 0);
       to_range.columns.push_back(-back.columns.back());
     }
-    const ScalesOnDevice<Space> there(q, to_range), home(q, back);
+    there = ScalesOnDevice<Space>(q, to_range), home = ScalesOnDevice<Space>(q, back);
     there.scale_columns(q, 0, std::as_const(scaled).view(), between);
     apply_to_some(q, between, between, op);
     home.scale_columns(q, 0, MatrixView<const F, Space>(between), scaled.view());

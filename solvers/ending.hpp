@@ -14,7 +14,7 @@ namespace lasolve {
 
 struct Ending {
   std::int64_t failed_at = -1;  ///< Outcome::at; −1: nowhere
-  double least = 0, most = 0;   ///< magnitude on the diagonal of the factors; 0 of an empty matrix
+  double least = 0, most = 0;   ///< magnitudes on the diagonal of the factors; 0 of an empty matrix
 };
 
 /// By the diagonal on the host.
@@ -59,7 +59,7 @@ struct Growth {
   double largest_multiplier = 0;  ///< max|lᵢⱼ|
 };
 
-/// The smallest pivot as a part of the largest, where pivots are this power of what is on the diagonal.
+/// The smallest pivot over the largest; a pivot is the element on the diagonal to this power, 2 for Cholesky.
 inline double range_of_pivots(double least, double most, int power) {
   const double range = least / most;
   return power == 2 ? range * range : range;

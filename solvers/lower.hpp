@@ -1,5 +1,4 @@
-// What a device is better at than at one task after the other: a plan becomes another that computes the same factors, up
-// to rounding.
+// How a plan is rewritten for what the kernels of a device can do. The result computes the same factors, up to rounding.
 #pragma once
 
 #include "core/device_properties.hpp"
@@ -72,8 +71,8 @@ Capabilities capabilities_of(const DeviceProperties&, const Tuning&, Precision s
 
 /// For products that are quick; nothing of it where a matrix has no panels that they hide.
 PanelPartition panel_partition(DeviceProperties, const Tuning&, std::int64_t n, Pivoting);
-/// The same for a recipe, but for the partition of panels: whether multiprocessors can be shared out is not known here. Where rows of panels play in
-/// tournaments, registers need not hold all of them at once.
+/// The capabilities as a recipe uses them, without the partition of panels: whether multiprocessors can be shared out is not known here. Products
+/// that are quick make a symmetric update one task. Where rows of panels play in tournaments, registers need not hold all of them at once.
 Capabilities for_recipe(Capabilities, const Recipe&);
 
 /// A pure function. Flops, blocks and the order of their versions are those of the plan. New in it, where the capabilities say so:
@@ -85,7 +84,7 @@ Capabilities for_recipe(Capabilities, const Recipe&);
 ///   of other Choleskys, the halves of an update_lower, and the products below them
 ///   the products in triangular solves: of Cholesky as tasks of a type of their own
 /// An interchange is then one kernel: it reads the pivots of one panel, or what was combined at one time.
-/// A plan of one panel has one lane, and in a plan of one lane only solves are lowered.
+/// A plan of one panel is lowered, and ends in one lane. Of one that has one lane from the beginning, only solves are lowered.
 Plan lower(Plan, const Capabilities&);
 
 }  // namespace lasolve

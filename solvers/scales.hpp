@@ -26,7 +26,7 @@ struct Scales {
                            : (by_rows ? Equilibration::both : Equilibration::columns);
   }
   std::int64_t of(std::int64_t i, std::int64_t j) const { return exponent + at(rows, i) + at(columns, j); }
-  /// op(A)⁻¹ = op(C) op(2^e R A C)⁻¹ 2^e op(R); with a transpose, R and C change places. Of row i.
+  /// A⁻¹ = C (2^e R A C)⁻¹ 2^e R, and A⁻ᵀ = R (2^e R A C)⁻ᵀ 2^e C. The exponents for row i of B, and of X.
   int before(Op op, std::int64_t i) const { return int(exponent + at(op == Op::none ? rows : columns, i)); }
   int after(Op op, std::int64_t i) const { return int(at(op == Op::none ? columns : rows, i)); }
   /// The largest magnitude of all exponents that B and X are scaled by.
@@ -50,7 +50,7 @@ struct Scales {
   }
 };
 
-/// So far that right-hand sides of T would leave the range of F. Narrow factors of ordinary matrices are scaled, too, but not far.
+/// Whether scales may take right-hand sides of T out of the range of F. Narrow factors of ordinary matrices are scaled, too, but not far.
 template <class F, class T>
 bool leave_range(const Scales& scales) {
   constexpr int most_of_F = std::numeric_limits<real_of<F>>::max_exponent,
@@ -58,7 +58,8 @@ bool leave_range(const Scales& scales) {
   return most_of_F < most_of_T && scales.farthest() > most_of_F / 4;
 }
 
-/// Right-hand sides B on the host as factors in F take them, and solutions of theirs: scaled, and each column in the range of F.
+/// Right-hand sides B on the host as factors in F take them, scaled, and their solutions. Where leave_range() says so, each column is brought
+/// into the range of F.
 template <class F, class T>
 class ScaledRhs {
  public:

@@ -16,7 +16,7 @@ class ScalesOnDevice {
   ScalesOnDevice(Queue<Space>& q, const Scales& scales)
       : exponent_(scales.exponent), rows_(there(q, scales.rows)), columns_(there(q, scales.columns)) {}
 
-  /// To ← 2^exponent R A C for columns first, … of A, rounded. Both may be the same memory.
+  /// to ← 2^exponent R A C, rounded; both hold the columns from `first` on. They may be the same memory.
   template <class From, class To>
   void scale_columns(Queue<Space>& q, std::int64_t first, MatrixView<const From, Space> A,
                      MatrixView<To, Space> to) const {
@@ -24,7 +24,7 @@ class ScalesOnDevice {
     const auto its = columns_.bytes() == 0 ? Exponents() : columns_.view().block(first, 0, to.cols(), 1);
     scale_to(q, exponent_, rows_.view(), its, A, to);
   }
-  /// op(A)⁻¹ = op(C) op(2^e R A C)⁻¹ 2^e op(R); with a transpose, R and C change places. Both may be the same memory.
+  /// A⁻¹ = C (2^e R A C)⁻¹ 2^e R, and A⁻ᵀ = R (2^e R A C)⁻ᵀ 2^e C. Both may be the same memory.
   template <class From, class To>
   void scale_before(Queue<Space>& q, Op op, MatrixView<const From, Space> B, MatrixView<To, Space> X) const {
     scale_to(q, exponent_, op == Op::none ? rows_.view() : columns_.view(), Exponents(), B, X);

@@ -291,11 +291,14 @@ std::vector<Options> ways_in_parts(std::size_t bytes_of_A) {
   all[1].cards = {0, 1}, all[2].cards = {0, 1, 2}, all[3].device_memory = std::int64_t(bytes_of_A);
   return all;
 }
-/// But what says that it goes out of core.
+/// But what says that it goes out of core; without numbers, which roundoff may change.
 std::vector<std::string> notes_beside_that(const Report& report) {
   std::vector<std::string> notes;
-  for (const std::string& note : report.notes)
-    if (!note.starts_with("out of core: ")) notes.push_back(note);
+  for (std::string note : report.notes) {
+    if (note.starts_with("out of core: ")) continue;
+    std::erase_if(note, [](char c) { return std::strchr("0123456789+-", c) != nullptr; });
+    notes.push_back(note);
+  }
   return notes;
 }
 
@@ -312,7 +315,7 @@ void expect_same_in_all_parts(const Matrix<T>& A, const Matrix<T>& B, Op op, con
     if (!of_one) of_one = solved.report;
     expect_outcome(solved.report.outcome, of_one->outcome.kind, of_one->outcome.at);
     EXPECT_EQ(solved.report.equilibration, of_one->equilibration);
-    EXPECT_EQ(notes_beside_that(solved.report), of_one->notes);
+    EXPECT_EQ(notes_beside_that(solved.report), notes_beside_that(*of_one));
   }
 }
 

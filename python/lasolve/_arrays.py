@@ -56,7 +56,7 @@ def _foreign(x, dtype):
     library = library_of(x)
     wanted = getattr(library, np.dtype(dtype).name)
     if hasattr(x, "to"):  # torch
-        x = x.to(wanted)
+        x = x.to(wanted).resolve_neg()
         return x if 1 in x.stride()[-2:] else x.contiguous()
     if str(x.dtype) != np.dtype(dtype).name:  # else astype() may copy
         x = library.astype(x, wanted) if hasattr(library, "astype") else x.astype(wanted)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <string>
 
 namespace lasolve::python {
@@ -25,24 +26,35 @@ bool is_numpy(nb::handle object) { return object.type().is(numpy().array); }
 /// The same of torch. Its tensors tell by their attributes what DLPack takes five times as long for.
 struct Torch {
   explicit Torch(nb::handle torch)
-      : tensor(torch.attr("Tensor")),
-        strided(torch.attr("strided")),
-        float64(torch.attr("float64")),
-        float32(torch.attr("float32")),
-        current_stream(nb::getattr(torch.attr("_C"), "_cuda_getCurrentRawStream", nb::none())) {}
+      : tensor(nb::getattr(torch, "Tensor", nb::none())),
+        strided(nb::getattr(torch, "strided", nb::none())),
+        float64(nb::getattr(torch, "float64", nb::none())),
+        float32(nb::getattr(torch, "float32", nb::none())),
+        current_stream(nb::getattr(nb::getattr(torch, "_C", nb::none()), "_cuda_getCurrentRawStream", nb::none())) {}
+  /// Else it is still being imported, or another module of that name.
+  bool is_all_there() const {
+    return PyType_Check(tensor.ptr()) && !strided.is_none() && !float64.is_none() && !float32.is_none();
+  }
   nb::object tensor, strided, float64, float32;
   nb::object current_stream;  // of a device; None: a torch without CUDA, or another one
 };
 /// Null where no program has imported it.
 const Torch* torch() {
   static const Torch* kept = nullptr;
-  if (!kept)
-    if (PyObject* const torch = PyDict_GetItemString(PyImport_GetModuleDict(), "torch"))
-      if (nb::hasattr(torch, "float32") && nb::hasattr(torch, "strided")) kept = new Torch(torch);
-  return kept;
+  if (kept) return kept;
+  PyObject* const module = PyDict_GetItemString(PyImport_GetModuleDict(), "torch");
+  if (!module) return nullptr;
+  auto torch = std::make_unique<Torch>(module);
+  return torch->is_all_there() ? kept = torch.release() : nullptr;
 }
 /// Of no derived type, which may mean more.
 bool is_tensor(nb::handle object) { return torch() && object.type().is(torch()->tensor); }
+
+/// Whether it is a view of torch's whose memory has the numbers with the other sign, which DLPack does not tell.
+bool is_negated(nb::handle object) {
+  return torch() && PyObject_IsInstance(object.ptr(), torch()->tensor.ptr()) == 1 &&
+         nb::cast<bool>(object.attr("is_neg")());
+}
 
 bool is_true(nb::handle object, const char* name) { return object.attr(name).ptr() == Py_True; }
 
@@ -53,6 +65,7 @@ bool Array::take(nb::handle object, bool to_write) {
   if (is_numpy(object)) return take_buffer(object, to_write);
   // What is derived of NumPy's may mean more than its numbers, as a masked array does.
   if (PyObject_IsInstance(object.ptr(), numpy().array.ptr()) != 0) return false;
+  if (is_negated(object)) return false;
   if (is_tensor(object)) {
     if (take_tensor(object)) return true;
     release();
@@ -91,8 +104,7 @@ bool Array::take_tensor(nb::handle object) try {
   is_double_ = type.is(torch()->float64);
   dimensions_ = int(nb::len(shape));
   if ((!is_double_ && !type.is(torch()->float32)) || !object.attr("layout").is(torch()->strided) ||
-      dimensions_ > int(shape_of_torch_.size()) || is_true(object, "requires_grad") ||
-      nb::cast<bool>(object.attr("is_neg")()))
+      dimensions_ > int(shape_of_torch_.size()) || is_true(object, "requires_grad"))
     return false;
   const bool on_cuda = is_true(object, "is_cuda");
   if (!on_cuda && !is_true(object, "is_cpu")) return false;
@@ -217,7 +229,7 @@ nb::object empty_like(nb::handle like, const std::vector<std::int64_t>& shape, b
 }
 
 nb::object finished(nb::handle like, nb::object made) {
-  return is_numpy(like) || is_tensor(like) ? made : function("_arrays", "finished")(like, made);
+  return is_numpy(like) || (is_tensor(like) && is_tensor(made)) ? made : function("_arrays", "finished")(like, made);
 }
 
 After after(nb::handle array, Device device) {

@@ -18,6 +18,17 @@ SHAPES = [
 ]
 
 
+def test_views_of_another_sign_and_where_it_failed():
+    a, b = (x.detach() for x in tensors((3, 3), (3,)))
+    negated = torch.complex(b, b).conj().imag  # -b, by a flag
+    assert negated.is_neg()
+    expected = torch.linalg.solve(a, -b)
+    torch.testing.assert_close(lasolve.solve(a, negated), expected)
+    torch.testing.assert_close(lasolve.solve(a, negated, overwrite_b=True), expected)
+    x, info = lasolve.solve_ex(a, b)
+    assert isinstance(info, torch.Tensor) and int(info) == -1
+
+
 def tensors(a_shape, b_shape, dtype=torch.float64):
     generator = torch.Generator().manual_seed(1)
     a = torch.rand(a_shape, dtype=dtype, generator=generator) + 2 * torch.eye(a_shape[-1], dtype=dtype)

@@ -143,10 +143,13 @@ class Solver {
     }
     const Factored& tried = replaced ? *replaced : made_;
     if (recipe_.reads_A_again() && tried.facts.outcome.ok() && !facts.outcome.ok()) {  // else A may be gone
+      Times spent;  // which an attempt that has no memory would forget
+      spent.take(q_);
       if (std::optional<Factored> scaled = factoring_.equilibrated(tried, facts.notes)) {
         replaced = std::move(scaled);
         facts = judged(*replaced, by, solve_with(*replaced, B, X, op), B, X, op);
       }
+      facts.times.add(spent.phases);
     }
     Factored& made = replaced ? *replaced : made_;
     if (made.facts.outcome.ok())
@@ -256,10 +259,9 @@ class Solver {
       worst = {larger(worst.forward, its.forward), larger(worst.componentwise, its.componentwise)};
     }
     // Residuals that were not refined away count, and then A⁻¹ is that of A + E, with ‖E‖ some (n + 1) u ‖A‖.
-    if (made.recipe.is_coarse() && !refined && (facts.refine == Refine::none || recipe_.accuracy > 0)) {
-      const double u = made.recipe.precision.unit_roundoff(), off = double(B.rows() + 1) * u / *made.facts.rcond;
-      worst.forward /= 1 - std::min(0.5, off);
-    }
+    if (made.recipe.is_coarse() && !refined && (facts.refine == Refine::none || recipe_.accuracy > 0))
+      worst.forward /=
+          1 - std::min(0.5, double(B.rows() + 1) * made.recipe.precision.unit_roundoff() / *made.facts.rcond);
     if (facts.extra_residuals && facts.outcome.ok())
       worst.forward = std::min(worst.forward, bound_of_extra_residuals<T>(B.rows(), *made.facts.rcond));
     if (worst.forward < 1) facts.forward_error_bound = worst.forward;

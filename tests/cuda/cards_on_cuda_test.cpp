@@ -231,6 +231,21 @@ TEST_P(CardsOnCuda, scale_rows_and_columns_and_have_a_determinant) {
   }
 }
 
+TEST_P(CardsOnCuda, know_how_elements_grew) {
+  for (const std::int64_t n : {1, 257, 700})
+    for (const Precision precision : {Precision::fp64, Precision::fp32}) {
+      const Matrix<double> A = random_matrix(n, n);
+      Options o = over(), one = over();
+      one.cards = {};
+      o.bounds = one.bounds = true, o.precision = one.precision = precision, o.block_size = one.block_size = 64;
+      const Report its = Factorization<double>(A.view(), o).report(),
+                   same = Factorization<double>(A.view(), one).report();
+      EXPECT_NEAR(its.growth.value() / same.growth.value(), 1, 1e-4) << n;
+      EXPECT_NEAR(its.norm_growth.value() / same.norm_growth.value(), 1, 1e-4) << n;
+      EXPECT_NEAR(its.largest_multiplier.value(), same.largest_multiplier.value(), 1e-4) << n;
+    }
+}
+
 TEST_P(CardsOnCuda, make_a_matrix_again_that_is_not_kept) {
   const Matrix<double> A = random_matrix(900, 900), B = random_matrix(900, 1);
   Columnwise<double> columns;

@@ -63,6 +63,36 @@ TEST_F(OutOfCoreOnCuda, refines_coarse_factors) {
   expect_solved_out_of_core<double>(o, 4099);
 }
 
+/// As on one device that has room.
+TEST_F(OutOfCoreOnCuda, scales_and_knows_growth_pivots_and_determinant) {
+  const std::int64_t n = 1000;
+  const Matrix<double> M = random_matrix(n, n), A = matrix_of<double>(n, n, [&](auto i, auto j) {
+                                                  return std::ldexp(M(i, j), int(i * 37 % 201) - int(j * 29 % 103));
+                                                });
+  for (const Precision precision : {Precision::fp64, Precision::fp32})
+    for (const bool scales : {false, true}) {
+      Options o = with_room_on_card(200, n, 8);
+      o.precision = precision, o.bounds = true;
+      if (scales) o.equilibrate = true;
+      Options one = o;
+      one.device_memory = 0, one.schedule = Schedule::left_looking;
+      const Matrix<double>& given = scales ? A : M;
+      Factorization<double> factors(given.view(), o), whole(given.view(), one);
+      EXPECT_EQ(factors.report().equilibration, scales ? Equilibration::both : Equilibration::none);
+      const LogDeterminant its = factors.log_abs_det(), same = whole.log_abs_det();
+      EXPECT_NEAR(its.log_abs, same.log_abs, 1e-6);
+      EXPECT_EQ(its.sign, same.sign);
+      EXPECT_EQ(factors.pivots(), whole.pivots());
+      EXPECT_NEAR(factors.report().growth.value() / whole.report().growth.value(), 1, 1e-3);
+      EXPECT_NEAR(factors.report().norm_growth.value() / whole.report().norm_growth.value(), 1, 1e-3);
+      for (const Op op : {Op::none, Op::transpose}) {
+        Matrix<double> X(n, 2);
+        const Matrix<double> B = right_hand_sides<double>({given.view(), op}, 2);
+        EXPECT_TRUE(factors.solve(B.view(), X.view(), op).outcome.ok());
+      }
+    }
+}
+
 TEST_F(OutOfCoreOnCuda, tells_where_a_matrix_is_singular) {
   const Matrix<double> B = random_matrix(1400, 1);
   for (const std::int64_t at : {0, 800, 1399}) {
