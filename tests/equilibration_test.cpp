@@ -1,4 +1,5 @@
 // Rows and columns of very different size: what is scaled, when, and that answers and checks are of the system as it was given.
+#include <cstring>
 #include <functional>
 #include <numeric>
 #include <optional>
