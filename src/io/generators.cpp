@@ -30,8 +30,7 @@ constexpr Kind kinds[] = {
     {"randsvd", Formula::randsvd, "kappa", 1e6, "condition number kappa, singular values 1 ... 1/kappa, geometric"},
     {"diagdom", Formula::diagdom, nullptr, 0, "diagonally dominant: uniform random, n on the diagonal"},
     {"growth", Formula::growth, nullptr, 0, "Wilkinson's: partial pivoting lets the last column grow to 2^(n-1)"},
-    {"graded", Formula::graded, "bits", 40,
-     "uniform random, scaled from 1 down to 2^-bits, half of it by rows and half by columns"},
+    {"graded", Formula::graded, "bits", 40, "uniform random; rows, and columns, fall from 1 to 2^-(bits/2)"},
     {"hilbert", Formula::hilbert, nullptr, 0, "1 / (i + j + 1)"},
     {"bem", Formula::bem, nullptr, 0, "boundary elements: a unit square plate of sqrt(n) x sqrt(n) panels"},
 };
