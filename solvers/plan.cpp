@@ -34,7 +34,7 @@ struct Touched {
     if (task.type->touches) {
       task.type->touches(task, reads, writes);
     } else {
-      for (const Block& b : {task.L, task.U, task.interchanges}) reads.add(b);
+      for (const Block& b : {task.L, task.U, task.interchanges, task.device}) reads.add(b);
       writes.add(task.C);
     }
     reads.on(task.is(any_task::send) ? task.from : task.lane.card);

@@ -314,6 +314,53 @@ TEST(Cards, share_plans_that_are_lowered_for_a_device) {
       }
 }
 
+/// One product for all columns of a card, not one for each of its block columns.
+TEST(Cards, do_at_once_what_lies_side_by_side) {
+  for (const Method method : {Method::lu, Method::lu_nopivot})
+    for (int cards = 2; cards <= 4; ++cards) {
+      const Blocking by{.n = 200, .widths = {.panel = 16}};
+      const Deal deal(by, cards);
+      const Plan plan = plan_of(method, Schedule::right_looking, by);
+      std::size_t wanted = 0, are = 0;
+      for (const Task& task : plan.tasks) {
+        if (!is(task, "update")) continue;
+        std::set<int> of;
+        for (std::int64_t j = task.C.j; j < task.C.j + task.C.n; ++j) of.insert(deal.card_of(j));
+        wanted += of.size();
+      }
+      for (const Task& task : in_memory_of_cards(lower_cards(plan, deal), deal).tasks) are += is(task, "update");
+      EXPECT_EQ(are, wanted) << text_of({method, Schedule::right_looking}, by, cards);
+    }
+}
+
+/// Where panels have multiprocessors of their own, but for tall ones: these come before the products of their card.
+TEST(Cards, factor_tall_panels_before_the_products_that_would_hold_them_up) {
+  const Blocking by{.n = 400, .widths = {.panel = 32}, .lanes = four_lanes};
+  constexpr std::int64_t most_rows = 200;
+  const Plan lowered = lower(plan_of(Method::lu, Schedule::right_looking, by),
+                             {.panel_partition = {.multiprocessors = 40, .rows = most_rows}});
+  for (int cards = 2; cards <= 3; ++cards) {
+    const Deal deal(by, cards);
+    const Plan plan = in_memory_of_cards(lower_cards(lowered, deal), deal);
+    std::map<std::int64_t, const Task*> panels;  // that something comes after, by block column
+    std::set<std::int64_t> come_first;
+    for (const Task& task : plan.tasks) {
+      if (task.device.empty()) continue;
+      const std::int64_t block = task.device.i;
+      EXPECT_EQ(task.lane.card, block % cards);
+      if (is(task, "panel")) {
+        panels[block] = &task;
+        EXPECT_GT(task.C.m, most_rows);
+      } else if (panels.count(block) > 0) {
+        EXPECT_TRUE(conflict(*panels[block], task));
+        come_first.insert(block);
+      }
+    }
+    EXPECT_GE(come_first.size(), 5u) << cards;
+    EXPECT_TRUE(keeps_order(conflicts_in(plan), order_by(plan, lists_of(plan))));
+  }
+}
+
 /// A card has narrow panels side by side, as many as have the columns of a wide one.
 TEST(Cards, have_narrow_panels_side_by_side) {
   const Tuning tuning = tuning_for(card("h200")).values;

@@ -1,5 +1,7 @@
 #include "solvers/cards/lower_cards.hpp"
 
+#include <tuple>
+
 namespace lasolve {
 
 Deal::Deal(const Blocking& by, int cards) : cards_(cards) {
@@ -80,6 +82,7 @@ class Dealing {
         has_handed_on_(copies_.size()) {
     for (std::size_t i = 0; i < plan.tasks.size(); ++i) {
       has_pivots_ = has_pivots_ || !plan.tasks[i].interchanges.empty();
+      has_partition_ = has_partition_ || plan.tasks[i].lane.multiprocessors != 0;
       for (const Block& b : reads_of(plan.tasks[i]))
         for_each_part(deal, columns_of(b), [&](Range part) { last_read_[deal.block_of(part.begin)] = i; });
     }
@@ -93,8 +96,10 @@ class Dealing {
         for (int card = 0; card < deal_.cards(); ++card) give(task, card);
         continue;
       }
-      for_each_part(deal_, task.C.columns(),
-                    [&](Range part) { give(in_columns(task, part), deal_.card_of(part.begin)); });
+      for (int card = 0; card < deal_.cards(); ++card)
+        for_each_part(deal_, task.C.columns(), [&](Range part) {
+          if (deal_.card_of(part.begin) == card) give(in_columns(task, part), card);
+        });
     }
     return std::move(tasks_);
   }
@@ -108,6 +113,7 @@ class Dealing {
 
   void give(Task task, int card) {
     task.lane.card = card;
+    if (const Block turn = turn_of(task, card); !turn.empty()) task.device = turn;
     const BlockList reads = reads_of(task);
     const auto handed_on = std::find_if(reads.begin(), reads.end(), is_handed_on);
     const Block with = handed_on != reads.end() && !has_handed_on_[std::size_t(card)] ? *handed_on : Block();
@@ -120,6 +126,20 @@ class Dealing {
     if (task.C.of != Resource::matrix || deal_.card_of(task.C.j) != card) return;
     for (int other = 0; other < deal_.cards(); ++other)
       if (other != card) change_copies(task, other);
+  }
+
+  /// Of products that are quick a kernel has all multiprocessors until it ends, and a panel that shares them with it waits so long, and with
+  /// that panel the other cards. So where a card has the next panel, what it does to all columns behind comes after it.
+  Block turn_of(const Task& task, int card) const {
+    const auto turn_of_block = [](std::size_t b) {
+      return Block(Resource::device, {std::int64_t(b), std::int64_t(b) + 1});
+    };
+    if (!has_partition_ || task.lane.multiprocessors != 0) return {};
+    if (task.type->picture == TaskType::panel) return turn_of_block(deal_.block_of(task.C.j));
+    if (!task.type->is_product || task.lane.rank != plan_.lanes.bulk.rank) return {};
+    const std::size_t panel = deal_.block_of(task.L.j), next = panel + 1;
+    const bool is_behind = task.L.i >= deal_.columns_of(panel).end && next < deal_.blocks();
+    return is_behind && int(next % copies_.size()) == card ? turn_of_block(next) : Block();
   }
 
   /// What one task leaves to another beside the matrix and its interchanges.
@@ -169,9 +189,22 @@ class Dealing {
   std::vector<std::vector<Range>> copies_;  // of columns of L, by card
   std::vector<std::size_t> last_read_;      // by block column
   std::vector<bool> has_handed_on_;         // by card: what was handed on last
-  bool has_pivots_ = false;
+  bool has_pivots_ = false, has_partition_ = false;
   std::vector<Task> tasks_;
 };
+
+/// Whether `next` does the same to the columns behind those of `task`, so that both are one task.
+bool joins(const Task& task, const Task& next) {
+  const auto but_for_columns = [](const Task& t) {
+    return std::tuple(t.type, t.lane, t.phase, t.timed, t.role, t.C.rows(), t.C.of, t.U.rows(), t.U.of, t.L,
+                      t.interchanges, t.device);
+  };
+  const auto follow = [](const Block& b, const Block& next) { return b.empty() || b.columns().end == next.j; };
+  return task.type->in_columns == task_in_columns && !task.C.empty() &&
+         but_for_columns(task) == but_for_columns(next) && follow(task.C, next.C) && follow(task.U, next.U);
+}
+
+void join(Task& task, const Task& next) { task.C.n += next.C.n, task.U.n += next.U.n, task.flops += next.flops; }
 
 }  // namespace
 
@@ -186,9 +219,10 @@ Plan lower_cards(const Plan& plan, const Deal& deal) {
 Plan in_memory_of_cards(const Plan& of_cards, const Deal& deal) {
   Plan plan = of_cards;
   if (deal.cards() == 1) return plan;
+  plan.tasks.clear();
   std::vector<CardMemory> memory;
   for (int card = 0; card < deal.cards(); ++card) memory.emplace_back(deal, card);
-  for (Task& task : plan.tasks) {
+  for (Task task : of_cards.tasks) {
     const int card = task.lane.card;
     CardMemory& its = memory[std::size_t(card)];
     const auto move = [&](Block& b) {
@@ -203,6 +237,10 @@ Plan in_memory_of_cards(const Plan& of_cards, const Deal& deal) {
     } else {
       for (Block* b : {&task.C, &task.L, &task.U}) move(*b);
     }
+    if (!plan.tasks.empty() && joins(plan.tasks.back(), task))
+      join(plan.tasks.back(), task);
+    else
+      plan.tasks.push_back(task);
   }
   return plan;
 }

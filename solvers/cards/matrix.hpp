@@ -79,31 +79,29 @@ class MatrixOnCards final : public SpreadMatrix<T, Cpu> {
   }
 
   void residual(Op op, MatrixView<const T> X, MatrixView<const T> B, MatrixView<T> R) override {
-    std::vector<Matrix<T>> parts(std::size_t(cards_.count()));
+    const std::int64_t nrhs = X.cols();
+    std::vector<Matrix<T>> parts(std::size_t(cards_.count()));  // B − A X, of each card what its columns add
     on_all(cards_, [&](int card, Queue<Space>& q) {
-      Matrix<T, Space> x(n_, X.cols()), r(n_, X.cols());
-      Matrix<T>& part = parts[std::size_t(card)] = Matrix<T>(n_, X.cols());
-      copy<T>(q, X, x.view());
-      if (card == 0 || op != Op::none)
-        copy<T>(q, B, r.view());
+      Matrix<T, Space> whole(n_, nrhs);  // X, or what is added
+      if (op != Op::none)
+        copy<T>(q, X, whole.view());
+      else if (card == 0)
+        copy<T>(q, B, whole.view());
       else
-        fill(q, T(0), r.view());
-      for_own(deal_, card, [&](Range own, MatrixView<const T, Space> A) {
-        const auto rows = [&](Matrix<T, Space>& of) { return of.view().block(own.begin, 0, own.count(), of.cols()); };
-        if (op == Op::none)  // r ← r − A(:, own) x(own)
-          subtract(q, Operand<T, Space>(A), rows(x), r.view());
-        else  // r(own) ← r(own) − A(:, own)ᵀ x
-          subtract(q, Operand<T, Space>(A, op), x.view(), rows(r));
+        fill(q, T(0), whole.view());
+      for_own_at_once(card, [&](const std::vector<Range>& own, MatrixView<const T, Space> A) {
+        const Matrix<T> rows = rows_of(op == Op::none ? X : B, own);
+        Matrix<T, Space> there(rows.rows(), nrhs);
+        copy<T>(q, rows, there.view());
+        if (op == Op::none) return subtract(q, Operand<T, Space>(A), there.view(), whole.view());
+        subtract(q, Operand<T, Space>(A, op), whole.view(), there.view());
+        put_rows(on_host<T>(q, MatrixView<const T, Space>(there)), own, R);
       });
-      copy<T>(q, std::as_const(r).view(), part.view());
-      q.finish();
+      if (op == Op::none) parts[std::size_t(card)] = on_host<T>(q, MatrixView<const T, Space>(whole));
     });
-    for (std::int64_t j = 0; j < R.cols(); ++j)
+    if (op != Op::none) return;
+    for (std::int64_t j = 0; j < nrhs; ++j)
       for (std::int64_t i = 0; i < n_; ++i) {
-        if (op != Op::none) {
-          R(i, j) = parts[std::size_t(deal_.card_of(i))](i, j);
-          continue;
-        }
         T sum = parts[0](i, j);
         for (std::size_t card = 1; card < parts.size(); ++card) sum += parts[card](i, j);
         R(i, j) = sum;
@@ -112,18 +110,21 @@ class MatrixOnCards final : public SpreadMatrix<T, Cpu> {
 
   std::vector<double> row_sums(Op op, double scale, const std::vector<double>& weights) override {
     std::vector<std::vector<double>> parts(std::size_t(cards_.count()), std::vector<double>(std::size_t(n_), 0));
+    const MatrixView<const double> all_weights(weights.data(), std::int64_t(weights.size()), 1, n_);
     on_all(cards_, [&](int card, Queue<Space>& q) {
       std::vector<double>& part = parts[std::size_t(card)];
-      for_own(deal_, card, [&](Range own, MatrixView<const T, Space> A) {
+      for_own_at_once(card, [&](const std::vector<Range>& own, MatrixView<const T, Space> A) {
         const Operand<T, Space> columns(A, op);
-        const auto weighed = weights.empty() ? std::vector<double>()
-                             : op == Op::none
-                                 ? std::vector<double>(weights.begin() + own.begin, weights.begin() + own.end)
-                                 : weights;
+        std::vector<double> its = weights;
+        if (op == Op::none && !weights.empty()) {
+          const Matrix<double> some = rows_of(all_weights, own);
+          its.assign(some.data(), some.data() + some.rows());
+        }
         auto sums =
-            weights.empty() ? row_sums_of_magnitudes(q, columns, scale) : row_sums_of_magnitudes(q, columns, weighed);
-        const std::int64_t first = op == Op::none ? 0 : own.begin;
-        for (std::size_t i = 0; i < sums->size(); ++i) part[std::size_t(first) + i] += (*sums)[i];
+            weights.empty() ? row_sums_of_magnitudes(q, columns, scale) : row_sums_of_magnitudes(q, columns, its);
+        std::size_t i = 0;
+        for (const Range rows : op == Op::none ? std::vector<Range>{{0, n_}} : own)
+          for (std::int64_t row = rows.begin; row < rows.end; ++row) part[std::size_t(row)] += (*sums)[i++];
       });
     });
     return sum_of(parts);
@@ -163,6 +164,29 @@ class MatrixOnCards final : public SpreadMatrix<T, Cpu> {
  private:
   MatrixView<T, Space> kept_of(int card, Range own) {
     return kept_[std::size_t(card)].view().columns(CardMemory(deal_, card).local(own).begin, own.count());
+  }
+  /// The same, of its own deal, and all at once where they lie side by side.
+  template <class Use>
+  void for_own_at_once(int card, Use use) {
+    if (!keeps_) return for_own(deal_, card, [&](Range own, auto columns) { use(std::vector<Range>{own}, columns); });
+    use(deal_.columns_of_card(card), MatrixView<const T, Space>(kept_[std::size_t(card)].view()));
+    cards_.queue(card).finish();
+  }
+  template <class U>
+  static Matrix<U> rows_of(MatrixView<const U> X, const std::vector<Range>& ranges) {
+    std::int64_t count = 0, to = 0;
+    for (const Range rows : ranges) count += rows.count();
+    Matrix<U> some(count, X.cols());
+    for (const Range rows : ranges)
+      for (std::int64_t i = rows.begin; i < rows.end; ++i, ++to)
+        for (std::int64_t j = 0; j < X.cols(); ++j) some(to, j) = X(i, j);
+    return some;
+  }
+  static void put_rows(const Matrix<T>& some, const std::vector<Range>& ranges, MatrixView<T> X) {
+    std::int64_t from = 0;
+    for (const Range rows : ranges)
+      for (std::int64_t i = rows.begin; i < rows.end; ++i, ++from)
+        for (std::int64_t j = 0; j < X.cols(); ++j) X(i, j) = some(from, j);
   }
   static void subtract(Queue<Space>& q, Operand<T, Space> A, MatrixView<const T, Space> x, MatrixView<T, Space> r) {
     lasolve::residual<T>(q, A, x, MatrixView<const T, Space>(r), r);

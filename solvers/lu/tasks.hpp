@@ -14,7 +14,7 @@ constexpr Block from(Resource of, std::int64_t i) { return {of, {i, std::numeric
 /// P C = L U, with the interchanges of the panel.
 inline constexpr TaskType panel{
     .name = "panel", .picture = TaskType::panel, .touches = [](const Task& task, BlockList&, BlockList& writes) {
-      writes.add(task.C), writes.add(task.interchanges), writes.add(status);
+      writes.add(task.C), writes.add(task.interchanges), writes.add(status), writes.add(task.device);
     }};
 /// C ← P C.
 inline constexpr TaskType interchange{

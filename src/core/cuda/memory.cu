@@ -25,8 +25,9 @@ int current_device() {
   return device;
 }
 
-/// The pool of a device, which keeps this share of its memory.
-constexpr std::size_t kept_share = 8;
+/// The pool of a device, which keeps this share of its memory; and of one that has parts of systems of several cards, whose memory takes
+/// longer to make: it is mapped on all of them.
+constexpr std::size_t kept_share = 8, kept_share_of_several = 4;
 
 struct Pool {
   cudaMemPool_t is = nullptr;  // null: the device has none
@@ -206,6 +207,10 @@ void let_read_pool(int reader, int of) {
   access.location.id = reader;
   access.flags = cudaMemAccessFlagsProtReadWrite;
   CUDA_CHECK(cudaMemPoolSetAccess(pool.is, &access, 1));
+  std::size_t free = 0, total = 0;
+  CUDA_CHECK(cudaMemGetInfo(&free, &total));
+  std::uint64_t kept = total / kept_share_of_several;
+  CUDA_CHECK(cudaMemPoolSetAttribute(pool.is, cudaMemPoolAttrReleaseThreshold, &kept));
 }
 
 std::size_t held_by_pool(int device) {
