@@ -192,9 +192,7 @@ class Tried {
       const Stopwatch watch;
       counted = run_clean("at the beginning");
       seconds_ = watch.seconds();
-      const Alive is = alive();
-      if (!most_) most_ = is;
-      for (std::size_t o = 0; o < is.size(); ++o) (*most_)[o] = std::max((*most_)[o], is[o]);
+      keep_most();
     }
     calls_ = counted.calls;
     some(Fault::one, counted.calls);
@@ -239,6 +237,7 @@ class Tried {
     if (counted.failed.empty()) return false;
     ++faults_, errors_ += result.status != solved;
     if (result.wrong.empty()) result.wrong = wrong.empty() ? what_is_wrong(result) : wrong;
+    if (result.wrong.empty()) result.wrong = what_grows(fault, k);
     tell(result, counted.failed);
     return true;
   }
@@ -247,8 +246,27 @@ class Tried {
     if (result.status == machine && result.said.find("CUDA") == std::string::npos &&
         result.said.find("device memory") == std::string::npos)
       return "it does not say what failed";
-    if (result.status == solved && X_.rows() > 0 && !same(result.X, X_)) return "another answer";
-    return what_is_left();
+    return result.status == solved && X_.rows() > 0 && !same(result.X, X_) ? "another answer" : "";
+  }
+
+  /// A leak grows each time that the call fails. What is there once more, and then stays, is kept: a graph that ends late has its queue
+  /// a little longer, so that the next makes one more.
+  std::string what_grows(Fault fault, long k) {
+    std::string left = what_is_left();
+    for (int again = 0; again < 3 && !left.empty(); ++again) {
+      keep_most();
+      begin(fault, k);
+      run(line_);
+      end();
+      left = what_is_left();
+    }
+    return left;
+  }
+
+  void keep_most() {
+    const Alive now = alive();
+    if (!most_) most_ = now;
+    for (std::size_t i = 0; i < now.size(); ++i) (*most_)[i] = std::max((*most_)[i], now[i]);
   }
 
   /// CUDA ends what graphs keep in a thread of its own, some time after the graph.
@@ -308,7 +326,7 @@ class Tried {
   const double allowed_;  // seconds
   std::ofstream& log_;
   Matrix<double> X_;
-  std::optional<Alive> most_;  // that were alive after a run in which nothing failed
+  std::optional<Alive> most_;  // that were alive when nothing was left
   double seconds_ = 0;
   long calls_ = 0, faults_ = 0, errors_ = 0, failures_ = 0;
 };
