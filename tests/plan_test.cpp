@@ -109,6 +109,18 @@ TEST(Plan, has_the_flops_of_the_textbook) {
     });
 }
 
+TEST(Plan, has_parts_of_tasks_with_the_flops_of_the_whole) {
+  for_many_walks(four_lanes, [](const Plan& plan) {
+    for (const Task& task : plan.tasks) {
+      if (!task.type->in_columns) continue;
+      const Range all = task.C.columns(), first{all.begin, all.begin + (task.C.n + 1) / 2}, rest{first.end, all.end};
+      const Task part = task.type->in_columns(task, first);
+      const double others = rest.empty() ? 0 : task.type->in_columns(task, rest).flops();
+      EXPECT_EQ(part.flops() + others, task.flops()) << task.type->name;
+    }
+  });
+}
+
 TEST(Plan, has_updates_beside_a_panel_leave_room_for_it) {
   for (const Lane lane : {four_lanes.soon, four_lanes.near, four_lanes.chain, four_lanes.far})
     EXPECT_FALSE(four_lanes.leaves_room(lane));
