@@ -52,9 +52,9 @@ bool perform(Queue<Space>& q, Queue<Space>& in_phase, Method method, const Task&
     return true;
   }
   if (task.timed)
-    q.phase(task.phase, task.flops);
-  else if (task.flops > 0)
-    in_phase.add_flops(task.flops);
+    q.phase(task.phase(), task.flops());
+  else if (const double flops = task.flops(); flops > 0)
+    in_phase.add_flops(flops);
   if (task.is(any_task::send))
     receive<T>(q, task, of.cards[std::size_t(task.from)], of);
   else

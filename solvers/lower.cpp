@@ -29,7 +29,7 @@ void go_in_one_lane(Plan& plan) {
 void mark_one_phase(Plan& plan) {
   bool begun = false;
   for (Task& task : plan.tasks) {
-    task.timed = task.flops > 0 && !begun;
+    task.timed = task.flops() > 0 && !begun;
     begun = begun || task.timed;
   }
 }
@@ -48,22 +48,19 @@ void solve_by_halves(std::vector<Task>& to, const Task& task, const Capabilities
   const bool from_the_left = is_from_the_left(task);
   const Range rhs = rhs_of(task);
   const auto C = [&](Range unknowns) { return from_the_left ? Block(unknowns, rhs) : Block(rhs, unknowns); };
-  const auto add = [&](const TaskType& type, double flops, Range r, const Block& L, const Block& U) {
+  const auto add = [&](const TaskType& type, Range r, const Block& L, const Block& U) {
     to.push_back(task);
     Task& part = to.back();
-    part.type = &type, part.flops = flops * double(rhs.count());
-    if (type.is_product && task.phase == Phase::trsm) part.phase = Phase::gemm;  // and not within a panel
-    part.C = C(r), part.L = L, part.U = U;
+    part.type = &type, part.C = C(r), part.L = L, part.U = U;
   };
   solve_by_halves(
       task.L.rows(), can.solves.leaf_order(rhs.count()), true,
       [&](Range r) {
-        add(*task.type, double(r.count()) * double(r.count()), r, {r, r}, {});
+        add(*task.type, r, {r, r}, {});
       },
       [&](Range done, Range r) {
         const Block of_triangle(r, done), found = C(done);
-        add(*task.type->products, 2 * double(done.count()) * double(r.count()), r, from_the_left ? of_triangle : found,
-            from_the_left ? found : of_triangle);
+        add(*task.type->products, r, from_the_left ? of_triangle : found, from_the_left ? found : of_triangle);
       });
   if (can.solves_in_one_phase) std::for_each(to.begin() + first + 1, to.end(), [](Task& part) { part.timed = false; });
 }

@@ -58,9 +58,11 @@ Task task_in_columns(const Task& task, Range columns) {
   Task part = task;
   part.C = {task.C.rows(), columns};
   if (!task.U.empty()) part.U = {task.U.rows(), columns};
-  part.flops *= double(columns.count()) / double(task.C.n);
   return part;
 }
+
+double flops_of_product(const Task& task) { return 2 * flops_of_solve(task); }
+double flops_of_solve(const Task& task) { return double(task.C.m) * double(task.L.n) * double(task.C.n); }
 
 Range Blocking::panel_at(std::int64_t j) const {
   const std::int64_t left = columns() - j;

@@ -122,9 +122,11 @@ struct TaskType {
   using Touches = void (*)(const Task&, BlockList& reads, BlockList& writes);
 
   const char* name;
+  Phase phase = Phase::other;
   Picture picture = none;
-  Touches touches = nullptr;  ///< null: reads L, U and interchanges, and writes C
-  bool is_product = false;    ///< the GEMM backend does all of it
+  Touches touches = nullptr;               ///< null: reads L, U and interchanges, and writes C
+  double (*flops)(const Task&) = nullptr;  ///< textbook count, by the blocks; null: none
+  bool is_product = false;                 ///< the GEMM backend does all of it
   /// Of a triangular solve with L, from the left or from the right of C, where the first unknowns are found first: the products in it.
   const TaskType* products = nullptr;
   /// The task for some columns of C alone, with the bits that all have; null: there is none.
@@ -135,12 +137,11 @@ struct TaskType {
 struct Task {
   const TaskType* type;
   Lane lane;
-  Phase phase = Phase::other;
-  /// Whether it begins a phase of the report, `phase`. Else its time and flops belong to the phase that its lane is in or, where
+  /// Whether it begins a phase of the report, phase(). Else its time and flops belong to the phase that its lane is in or, where
   /// that has had none yet, to the one that the chain is in.
   bool timed = true;
+  bool in_panel = false;  ///< lowering made it a part of what factors panels
   Role role = Role::none;
-  double flops = 0;      ///< textbook count
   Block C = {};          ///< is written
   Block L = {}, U = {};  ///< are read
   Block interchanges =
@@ -149,12 +150,17 @@ struct Task {
   int from = 0;       ///< of a send: the card that has what its own is to have, at L where that is not empty, else at C
 
   bool is(const TaskType& t) const { return type == &t; }
+  Phase phase() const { return in_panel ? Phase::panel : type->phase; }
+  double flops() const { return type->flops ? type->flops(*this) : 0; }
 };
 BlockList reads_of(const Task&);
 BlockList writes_of(const Task&);  ///< what is written may be read as well
 
 /// Of a task whose C depends on the same columns of U, if there is one, and on nothing else that has its columns.
 Task task_in_columns(const Task&, Range);
+/// Of C ← C − L U; and of a triangular solve with L for C, from the left or from the right.
+double flops_of_product(const Task&);
+double flops_of_solve(const Task&);
 
 /// What every method may have: C is there; what follows may be left out when the factorization has failed; and C, with the interchanges of
 /// its columns and U where that is no block of a matrix, is copied from the memory of another card to that of the own.

@@ -27,7 +27,7 @@ void prepare_products(Queue<Space>& bulk, const Gemm<F, Space>& gemm, const Plan
   for (const Lane lane : lanes_of(plan)) {
     Product largest, tallest;
     for (const Task& task : plan.tasks) {
-      if (task.lane != lane || task.flops == 0) continue;
+      if (task.lane != lane || task.flops() == 0) continue;
       const Product product{task.C.m, task.C.n, task.type->picture == TaskType::panel ? task.C.n : task.L.n};
       if (product.k == 0) continue;
       if ((product.m + product.n) * product.k > (largest.m + largest.n) * largest.k) largest = product;

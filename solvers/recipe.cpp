@@ -304,7 +304,9 @@ Recipes resolve(const Options& o, const Problem& problem, const Means& means) {
       finer.refine = Refine::none, finer.mends = finer.check;
     finer.method = last_method, finer.condition = when_estimated(finer, o, problem.n);
   }
-  const auto add = [&](Recipe r, Method method, bool is_first, bool by_tournament) {
+  const auto add = [&](const Recipe& like, Method method, bool is_first, bool by_tournament) {
+    if (is_first && first.pivoting != Pivoting::tournament) return;
+    Recipe r = like;
     r.method = method;
     plan(r, o, problem, means);
     const bool tournament = r.pivoting == Pivoting::tournament;

@@ -79,7 +79,7 @@ TEST(Cards, do_what_they_have_the_columns_for_and_send_nothing_twice) {
     std::int64_t flops = 0;
     std::set<std::pair<int, std::int64_t>> sent;
     for (const Task& task : dealt.tasks) {
-      flops += thirds(task.flops);
+      flops += thirds(task.flops());
       if (is(task, "send")) {
         EXPECT_NE(task.from, task.lane.card);
         for (std::int64_t j = task.C.j; j < task.C.j + task.C.n; ++j) {

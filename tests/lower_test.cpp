@@ -151,7 +151,7 @@ TEST(LoweredPlan, has_no_wait_that_could_be_left_out) {
 TEST(LoweredPlan, has_the_flops_of_the_textbook) {
   for_each_lowered([](const Plan&, const Plan& lowered) {
     std::int64_t sum = 0;
-    for (const Task& task : lowered.tasks) sum += thirds(task.flops);
+    for (const Task& task : lowered.tasks) sum += thirds(task.flops());
     EXPECT_EQ(sum, thirds_of_textbook(lowered));
   });
 }
@@ -270,7 +270,7 @@ TEST(LoweredPlan, of_a_right_looking_LU_has_a_phase_for_each_step_of_the_chain_u
         EXPECT_TRUE(task.timed);
         continue;
       }
-      EXPECT_EQ(task.phase, is(task, "combine") ? Phase::swap : Phase::panel);
+      EXPECT_EQ(task.phase(), is(task, "combine") ? Phase::swap : Phase::panel);
       if (task.timed && !first) {
         EXPECT_EQ(task.lane, plan.lanes.chain);
         EXPECT_EQ(task.role, Role::elimination);
@@ -310,7 +310,7 @@ TEST(LoweredPlan, of_one_panel_is_in_one_lane_and_one_phase) {
 std::vector<Phase> phases_of(const Plan& plan) {
   std::vector<Phase> phases;
   for (const Task& task : plan.tasks)
-    if (task.timed) phases.push_back(task.phase);
+    if (task.timed) phases.push_back(task.phase());
   return phases;
 }
 
@@ -328,7 +328,7 @@ TEST(LoweredPlan, has_the_products_of_triangular_solves) {
         in_one_phase.solves_in_one_phase = true;
         EXPECT_EQ(phases_of(lower(plan, in_one_phase)), phases_of(lower(plan, {})));
         for (const Task& task : lowered.tasks) {
-          sum += thirds(task.flops);
+          sum += thirds(task.flops());
           if (!is(task, "solve")) continue;
           ++solves;
           const bool is_left = task.C.rows() == task.L.rows();

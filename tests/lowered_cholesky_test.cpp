@@ -96,7 +96,7 @@ TEST(LoweredPlan,
 TEST(LoweredPlan, of_a_left_looking_Cholesky_has_a_phase_a_lane_or_a_step) {
   const auto timed = [](const Plan& plan, Lane lane) {
     return std::count_if(plan.tasks.begin(), plan.tasks.end(),
-                         [&](const Task& task) { return task.lane == lane && task.flops > 0 && task.timed; });
+                         [&](const Task& task) { return task.lane == lane && task.flops() > 0 && task.timed; });
   };
   const Plan small = left_looking_cholesky_of(2048, Precision::fp64),
              large = left_looking_cholesky_of(16384, Precision::fp64);

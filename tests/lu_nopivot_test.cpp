@@ -138,7 +138,7 @@ TEST(LuNopivotPlan, has_the_flops_of_LU_and_keeps_the_order_of_tasks_in_conflict
   for (const Schedule schedule : {Schedule::right_looking, Schedule::left_looking}) {
     const Plan plan = plan_of(Method::lu_nopivot, schedule, {.n = 50, .widths = {.panel = 8}, .lanes = Lanes::one()});
     double flops = 0;
-    for (const Task& task : plan.tasks) flops += task.flops;
+    for (const Task& task : plan.tasks) flops += task.flops();
     EXPECT_NEAR(flops, 2.0 / 3 * 50 * 50 * 50, 1e-6);
   }
 }

@@ -340,8 +340,8 @@ TEST(Recipes, that_are_taken_say_what_A_was_found_to_need) {
 /// All of a task, but for when it ran.
 std::string whole(const Task& task) {
   std::string text =
-      fmt::format("{} {} from {}, {} flops, lane {} {} {} {},", task.type->name, int(task.phase), task.from, task.flops,
-                  task.lane.rank, task.lane.line, task.lane.card, task.lane.multiprocessors);
+      fmt::format("{} {} from {}, {} flops, lane {} {} {} {},", task.type->name, int(task.phase()), task.from,
+                  task.flops(), task.lane.rank, task.lane.line, task.lane.card, task.lane.multiprocessors);
   for (const Block& b : {task.C, task.L, task.U, task.interchanges, task.device})
     text += fmt::format(" {}: {} x {} at {}, {} of {};", int(b.of), b.m, b.n, b.i, b.j, b.card);
   return text;

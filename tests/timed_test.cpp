@@ -16,7 +16,7 @@ namespace {
 
 TEST(TaskRecorder, tells_of_the_last_factorization_from_its_first_task_on) {
   const auto hear = [](double begin, double end) {
-    Task task{&cholesky_task::update, four_lanes.near, Phase::gemm};
+    Task task{&cholesky_task::update, four_lanes.near};
     task.C = {{0, 2}, {0, 2}}, task.L = {{0, 2}, {0, 1}};
     task_watcher()->on_task(task, begin, end);
   };
@@ -78,7 +78,7 @@ TEST(Watch, hears_of_all_tasks_of_a_factorization) {
   const auto hear = [&](const Task& task, double begin, double end) {
     EXPECT_LE(last, begin);
     EXPECT_LE(begin, end);
-    last = end, flops += task.flops;
+    last = end, flops += task.flops();
     updates += task.is(lu_task::update);
   };
   auto watch = std::make_unique<TaskWatch>(TaskWatcher{.on_task = hear, .on_begin = [&] { ++begun; }});

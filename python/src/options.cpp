@@ -99,6 +99,11 @@ void take(Value& member, const char* name, nb::handle given) {
     member = truth(given);
 }
 
+/// True, False, or one of the tool's words.
+void take(Wanted& member, const char* name, nb::handle given) {
+  member = PyUnicode_Check(given.ptr()) ? Wanted(word<Wanted::Kind>(name, given)) : Wanted(truth(given));
+}
+
 #define LASOLVE_MEMBER(name)                                                               \
   Keyword {                                                                                \
 #name, [](Asked & asked, nb::handle given) { take(asked.options.name, #name, given); } \

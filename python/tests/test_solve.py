@@ -199,6 +199,12 @@ def test_takes_options_and_tells():
     assert "backward_error" in repr(report) and "<table>" in report._repr_html_()
     with pytest.raises(AttributeError, match="no 'foo'"):
         report.foo
+    graded = np.diag([1, 1e-5, 1e3]) + 1e-6
+    for when, scaled in (("off", "none"), ("auto", "none"), (False, "none"), ("on", "both"), (True, "both")):
+        told = lasolve.solve(graded, np.ones(3), equilibrate=when, return_report=True)[1]
+        assert told.equilibration == scaled, when
+    with pytest.raises(ValueError, match="equilibrate 'of' is unknown; known: auto, off, on"):
+        lasolve.solve(a, b, equilibrate="of")
     assert "gemm" in lasolve.keywords()
     assert lasolve.solve(a, b, accuracy=1e-15, return_report=True)[1].backward_error <= 1e-15
 

@@ -194,7 +194,7 @@ class DecompositionOnCards final : public Decomposition<T, Cpu> {
     if (!cards_.progress()) return;
     double flops = 0;
     for (const Task& task : ordered_->plan.tasks)
-      if (task.lane.card == 0) flops += task.flops;
+      if (task.lane.card == 0) flops += task.flops();
     if (flops > 0) first.on_progress([this, flops](double done) { cards_.progress()(std::min(1.0, done / flops)); });
   }
   const Gemm<F, Space>& gemm(int card) const { return gemm_[std::size_t(card)]; }

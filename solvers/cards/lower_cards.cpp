@@ -196,7 +196,7 @@ class Dealing {
 /// Whether `next` does the same to the columns behind those of `task`, so that both are one task.
 bool joins(const Task& task, const Task& next) {
   const auto but_for_columns = [](const Task& t) {
-    return std::tuple(t.type, t.lane, t.phase, t.timed, t.role, t.C.rows(), t.C.of, t.U.rows(), t.U.of, t.L,
+    return std::tuple(t.type, t.lane, t.in_panel, t.timed, t.role, t.C.rows(), t.C.of, t.U.rows(), t.U.of, t.L,
                       t.interchanges, t.device);
   };
   const auto follow = [](const Block& b, const Block& next) { return b.empty() || b.columns().end == next.j; };
@@ -204,7 +204,7 @@ bool joins(const Task& task, const Task& next) {
          but_for_columns(task) == but_for_columns(next) && follow(task.C, next.C) && follow(task.U, next.U);
 }
 
-void join(Task& task, const Task& next) { task.C.n += next.C.n, task.U.n += next.U.n, task.flops += next.flops; }
+void join(Task& task, const Task& next) { task.C.n += next.C.n, task.U.n += next.U.n; }
 
 }  // namespace
 

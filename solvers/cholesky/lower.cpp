@@ -7,7 +7,6 @@
 #include "solvers/cholesky/halves.hpp"
 #include "solvers/cholesky/planning.hpp"
 #include "solvers/cholesky/tasks.hpp"
-#include "solvers/flops.hpp"
 
 namespace lasolve {
 
@@ -17,14 +16,7 @@ using Tasks = std::vector<Task>;
 
 /// C ← C − L Uᵀ within a panel: C are these rows and columns of A, on and below the diagonal or all below it, L and U columns k.
 Task narrow_update(Lane lane, Range rows, Range columns, Range k) {
-  const double m = double(rows.count()), n = double(columns.count()), c = double(k.count());
-  return {.type = &cholesky_task::narrow_update,
-          .lane = lane,
-          .phase = Phase::panel,
-          .flops = rows.begin == columns.begin ? lower_update_flops(m, n, c) : 2 * m * n * c,
-          .C = {rows, columns},
-          .L = {rows, k},
-          .U = {columns, k}};
+  return {.type = &cholesky_task::narrow_update, .lane = lane, .C = {rows, columns}, .L = {rows, k}, .U = {columns, k}};
 }
 
 /// Of tasks that take turns, those with an odd number are in the next lane of the same rank. One task then begins while the last
@@ -58,23 +50,19 @@ class SymmetricUpdate {
 
   void by_halves(Range c) {
     symmetric_update_by_halves(
-        c, leaf_,
-        [&](Range leaf) {
-          const double n = double(leaf.count());
-          add(cholesky_task::update_lower, lower_update_flops(n, n, 1), leaf, leaf);
-        },
+        c, leaf_, [&](Range leaf) { add(cholesky_task::update_lower, leaf, leaf); },
         [&](Range rows, Range columns) { product(rows, columns); });
   }
   void product(Range rows, Range columns) {
-    add(cholesky_task::product, 2 * double(rows.count()) * double(columns.count()), rows, columns);
+    add(cholesky_task::product, rows, columns);
     to_.back().U = {columns, whole_.L.columns()};
   }
 
  private:
-  void add(const TaskType& type, double flops_of_a_column, Range rows, Range columns) {
+  void add(const TaskType& type, Range rows, Range columns) {
     to_.push_back(whole_);
     Task& part = to_.back();
-    part.type = &type, part.lane = in_turn(whole_.lane, turn_++), part.flops = flops_of_a_column * double(whole_.L.n);
+    part.type = &type, part.lane = in_turn(whole_.lane, turn_++);
     part.C = {rows, columns}, part.L = {rows, whole_.L.columns()};
   }
 
@@ -116,7 +104,10 @@ class Panels {
     const Range columns = update.C.columns(), last = update.L.columns(), below{columns.end, n_};
     if (!rows_go_apart(columns)) return add(narrow_update(chain_, {columns.begin, n_}, columns, last), update.device);
     add(narrow_update(chain_, columns, columns, last));
-    if (columns.count() > can_.diagonal_update) tasks_.back().type = &cholesky_task::update;
+    if (columns.count() > can_.diagonal_update) {  // by products of the backend
+      tasks_.back().type = &cholesky_task::update;
+      tasks_.back().in_panel = true;
+    }
     add(narrow_update(near_, below, columns, last), update.device);
   }
 
@@ -129,13 +120,11 @@ class Panels {
           const Range factored = leaf.columns();
           Task diagonal = panel;
           diagonal.C = leaf;
-          diagonal.flops = cholesky_panel_flops(double(leaf.m), double(leaf.n));
           add(diagonal);
           // Those of the last leaf are waited for in any case.
           add({.type = &cholesky_task::solve,
                .lane = factored.end == columns.end ? chain_ : near_,
-               .phase = Phase::panel,
-               .flops = double(below.count()) * double(leaf.n) * double(leaf.n),
+               .in_panel = true,
                .C = {below, factored},
                .L = {factored, factored}});
         },
@@ -178,9 +167,9 @@ void mark_steps(Plan& plan, bool each_step) {
   bool begins_step = false;  // the chain's next task does
   for (Task& task : plan.tasks) {
     if (task.is(any_task::stop_if_failed)) begins_step = true;
-    if (task.flops == 0) continue;
+    if (task.flops() == 0) continue;
     const bool in_chain = task.lane == plan.lanes.chain, first = begun.insert(task.lane).second;
-    if (in_chain) task.phase = Phase::panel;
+    if (in_chain) task.in_panel = true;
     task.timed = task.lane != plan.lanes.near && (first || (each_step && (!in_chain || begins_step)));
     if (in_chain) begins_step = false;
   }

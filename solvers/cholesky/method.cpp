@@ -6,19 +6,21 @@
 
 namespace lasolve {
 
+double cholesky_task::flops_of_update(const Task& task) {
+  return lower_update_flops(double(task.C.m), double(task.C.n), double(task.L.n));
+}
+
 Task cholesky_task::update_in_columns(const Task& task, Range columns) {
   const Range rows{columns.begin, task.C.rows().end}, p = task.L.columns();
   Task part = task;
   part.type = &update;
   part.C = {rows, columns}, part.L = {rows, p}, part.U = {columns, p};
-  part.flops = lower_update_flops(double(rows.count()), double(columns.count()), double(p.count()));
   return part;
 }
 
 Task cholesky_task::product_in_columns(const Task& task, Range columns) {
   Task part = task;
   part.C = {task.C.rows(), columns}, part.U = {columns, task.U.columns()};
-  part.flops = 2 * double(task.C.m) * double(columns.count()) * double(task.L.n);
   return part;
 }
 

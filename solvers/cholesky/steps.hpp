@@ -15,7 +15,6 @@
 #include <utility>
 
 #include "solvers/cholesky/tasks.hpp"
-#include "solvers/flops.hpp"
 
 namespace lasolve {
 
@@ -33,35 +32,18 @@ class CholeskySteps {
 
   void solve(Lane lane, Range p, Range r) {
     if (p.empty() || r.empty()) return;
-    const double w = double(p.count());
-    tasks_.push_back({.type = &cholesky_task::solve,
-                      .lane = lane,
-                      .phase = Phase::trsm,
-                      .flops = w * w * double(r.count()),
-                      .C = {r, p},
-                      .L = {p, p}});
+    tasks_.push_back({.type = &cholesky_task::solve, .lane = lane, .C = {r, p}, .L = {p, p}});
   }
 
   void update(Lane lane, Range p, Range c) {
     if (p.empty() || c.empty()) return;
-    tasks_.push_back({.type = &cholesky_task::update,
-                      .lane = lane,
-                      .phase = Phase::gemm,
-                      .flops = lower_update_flops(double(n_ - c.begin), double(c.count()), double(p.count())),
-                      .C = {{c.begin, n_}, c},
-                      .L = {{c.begin, n_}, p},
-                      .U = {c, p}});
+    tasks_.push_back(
+        {.type = &cholesky_task::update, .lane = lane, .C = {{c.begin, n_}, c}, .L = {{c.begin, n_}, p}, .U = {c, p}});
   }
 
   void update_lower(Lane lane, Range p, Range c) {
     if (p.empty() || c.empty()) return;
-    const double n = double(c.count());
-    tasks_.push_back({.type = &cholesky_task::update_lower,
-                      .lane = lane,
-                      .phase = Phase::gemm,
-                      .flops = lower_update_flops(n, n, double(p.count())),
-                      .C = {c, c},
-                      .L = {c, p}});
+    tasks_.push_back({.type = &cholesky_task::update_lower, .lane = lane, .C = {c, c}, .L = {c, p}});
   }
 
   void stop_if_failed(Lane lane) { tasks_.push_back({.type = &any_task::stop_if_failed, .lane = lane}); }
@@ -70,11 +52,7 @@ class CholeskySteps {
 
  private:
   void factor(Lane lane, Range p, std::int64_t end) {
-    tasks_.push_back({.type = &cholesky_task::panel,
-                      .lane = lane,
-                      .phase = Phase::panel,
-                      .flops = cholesky_panel_flops(double(end - p.begin), double(p.count())),
-                      .C = {{p.begin, end}, p}});
+    tasks_.push_back({.type = &cholesky_task::panel, .lane = lane, .C = {{p.begin, end}, p}});
   }
 
   std::int64_t n_;

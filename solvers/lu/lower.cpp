@@ -32,7 +32,6 @@ void eliminate(Tasks& to, const Tasks& tasks, std::size_t i, Range columns, Lane
   if (columns.empty()) return;
   for (std::size_t k = i; k < i + length_of_elimination(tasks, i); ++k) {
     Task task = tasks[k];
-    task.flops *= double(columns.count()) / double(task.C.n);
     task.C = {task.C.rows(), columns};
     if (task.is(lu_task::update)) task.U = {task.U.rows(), columns};
     task.lane = lane;
@@ -46,21 +45,16 @@ void eliminate_two_steps(Tasks& to, const Tasks& tasks, std::size_t first, std::
   const Range both{tasks[first].interchanges.i, interchange.interchanges.i + interchange.interchanges.m},
       columns = interchange.C.columns();
   const Range rows{both.begin, interchange.C.i + interchange.C.m};
-  double flops = 0;
-  for (const std::size_t from : {first, second})
-    for (std::size_t k = from; k < from + length_of_elimination(tasks, from); ++k) flops += tasks[k].flops;
   interchange.C = {rows, columns};
   interchange.interchanges = {Resource::pivots, both};
   solve.C = {both, columns};
   solve.L = {both, both};
-  solve.flops = double(both.count()) * double(both.count()) * double(columns.count());
   to.push_back(interchange);
   to.push_back(solve);
   if (both.end == rows.end) return;
   Task update = tasks[second + 2];
   update.L = {{both.end, rows.end}, both};
   update.U = {both, columns};
-  update.flops = flops - solve.flops;
   to.push_back(update);
 }
 
@@ -169,7 +163,6 @@ Tasks with_lookahead_updates(const Plan& plan, const Capabilities& can) {
       is_one_kernel[*next] = true;
     } else if (is_one_kernel[i]) {
       interchange_now();
-      const std::size_t length = length_of_elimination(tasks, i);
       const Block L{tasks[i].C.rows(), tasks[i].interchanges.rows()};
       Task& update = lowered.back();
       interchange = update;
@@ -178,10 +171,8 @@ Tasks with_lookahead_updates(const Plan& plan, const Capabilities& can) {
       interchange->timed = false;  // a part of what the panel takes
       interchange->role = Role::none;
       update.type = &lu_task::lookahead_update;
-      update.phase = Phase::panel;
       update.L = L;
-      for (std::size_t k = i + 1; k < i + length; ++k) update.flops += tasks[k].flops;
-      i += length - 1;
+      i += length_of_elimination(tasks, i) - 1;
     }
   }
   interchange_now();
@@ -195,7 +186,7 @@ void go_by_halves(Tasks& to, const Task& panel, std::int64_t widest) {
   bool timed = panel.timed;
   for (Task& step : std::move(steps).tasks()) {
     to.push_back(step);
-    to.back().phase = panel.phase;
+    to.back().in_panel = true;
     to.back().timed = std::exchange(timed, false);
   }
 }
@@ -279,7 +270,7 @@ void mark_steps(Plan& plan, std::int64_t beyond) {
       last = &task;
     }
     task.timed = begins;
-    if (!task.is(lu_task::combine)) task.phase = Phase::panel;
+    if (!task.is(lu_task::combine)) task.in_panel = true;
     begun = true;
   }
 }

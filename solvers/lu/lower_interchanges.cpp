@@ -16,7 +16,7 @@ using Tasks = std::vector<Task>;
 void interchange_rows_of_L(Tasks& to, const Plan& plan, const std::vector<Range>& groups) {
   if (groups.size() < 2) return;
   const auto later = [&](std::int64_t from) { return Block(Resource::later, {from, plan.m}); };
-  const Task task{.type = &lu_task::begin_later, .lane = plan.lanes.bulk, .phase = Phase::swap, .C = later(0)};
+  const Task task{.type = &lu_task::begin_later, .lane = plan.lanes.bulk, .C = later(0)};
   to.push_back(task);
   for (std::size_t g = groups.size() - 1; g > 0; --g) {
     const Range panels = groups[g];
@@ -62,7 +62,6 @@ std::vector<Range> joined(std::span<const Permuted> parts, std::int64_t most) {
 Task combination_of(Range rows, Lane lane) {
   return {.type = &lu_task::combine,
           .lane = lane,
-          .phase = Phase::swap,
           .C = {Resource::permutations, rows},
           .interchanges = {Resource::pivots, rows}};
 }

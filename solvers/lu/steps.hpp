@@ -14,7 +14,6 @@
 
 #include <utility>
 
-#include "solvers/flops.hpp"
 #include "solvers/lu/tasks.hpp"
 
 namespace lasolve {
@@ -28,19 +27,14 @@ class LuSteps {
   }
 
   void panel(Lane lane, Range p) {
-    tasks_.push_back({.type = &lu_task::panel,
-                      .lane = lane,
-                      .phase = Phase::panel,
-                      .flops = lu_panel_flops(double(m_ - p.begin), double(p.count())),
-                      .C = {{p.begin, m_}, p},
-                      .interchanges = {Resource::pivots, p}});
+    tasks_.push_back(
+        {.type = &lu_task::panel, .lane = lane, .C = {{p.begin, m_}, p}, .interchanges = {Resource::pivots, p}});
   }
 
   void interchange(Lane lane, Range p, Range c, Role role = Role::none) {
     if (p.empty() || c.empty()) return;
     tasks_.push_back({.type = &lu_task::interchange,
                       .lane = lane,
-                      .phase = Phase::swap,
                       .role = role,
                       .C = {{p.begin, m_}, c},
                       .interchanges = {Resource::pivots, p}});
@@ -48,28 +42,14 @@ class LuSteps {
 
   void solve(Lane lane, Range p, Range c, Role role = Role::none) {
     if (p.empty() || c.empty()) return;
-    const double w = double(p.count());
-    tasks_.push_back({.type = &lu_task::solve,
-                      .lane = lane,
-                      .phase = Phase::trsm,
-                      .role = role,
-                      .flops = w * w * double(c.count()),
-                      .C = {p, c},
-                      .L = {p, p}});
+    tasks_.push_back({.type = &lu_task::solve, .lane = lane, .role = role, .C = {p, c}, .L = {p, p}});
   }
 
   void update(Lane lane, Range p, Range c) { update(lane, p, {p.end, m_}, c); }
   /// Only rows r.
   void update(Lane lane, Range p, Range r, Range c, Role role = Role::none) {
     if (p.empty() || r.empty() || c.empty()) return;
-    tasks_.push_back({.type = &lu_task::update,
-                      .lane = lane,
-                      .phase = Phase::gemm,
-                      .role = role,
-                      .flops = 2.0 * double(r.count()) * double(p.count()) * double(c.count()),
-                      .C = {r, c},
-                      .L = {r, p},
-                      .U = {p, c}});
+    tasks_.push_back({.type = &lu_task::update, .lane = lane, .role = role, .C = {r, c}, .L = {r, p}, .U = {p, c}});
   }
 
   void eliminate(Lane lane, Range p, Range c) {
@@ -83,7 +63,6 @@ class LuSteps {
     if (!combines_ || p.empty()) return;
     tasks_.push_back({.type = &lu_task::combine,
                       .lane = lane,
-                      .phase = Phase::swap,
                       .C = {Resource::permutations, p},
                       .interchanges = {Resource::pivots, p}});
   }

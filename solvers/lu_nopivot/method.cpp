@@ -19,31 +19,15 @@ class StepsWithoutPivots {
   void stop_if_failed(Lane lane) { tasks_.push_back({.type = &any_task::stop_if_failed, .lane = lane}); }
   void panel(Lane lane, Range p) {
     if (p.empty()) return;
-    tasks_.push_back({.type = &lu_nopivot_task::panel,
-                      .lane = lane,
-                      .phase = Phase::panel,
-                      .flops = lu_panel_flops(double(by_.rows() - p.begin), double(p.count())),
-                      .C = {{p.begin, by_.rows()}, p}});
+    tasks_.push_back({.type = &lu_nopivot_task::panel, .lane = lane, .C = {{p.begin, by_.rows()}, p}});
   }
   /// Of columns c, with the columns p of L.
   void eliminate(Lane lane, Range p, Range c) {
     if (p.empty() || c.empty()) return;
-    const double k = double(p.count()), columns = double(c.count());
-    tasks_.push_back({.type = &lu_nopivot_task::solve,
-                      .lane = lane,
-                      .phase = Phase::trsm,
-                      .flops = k * k * columns,
-                      .C = {p, c},
-                      .L = {p, p}});
+    tasks_.push_back({.type = &lu_nopivot_task::solve, .lane = lane, .C = {p, c}, .L = {p, p}});
     const Range below{p.end, by_.rows()};
     if (below.empty()) return;
-    tasks_.push_back({.type = &lu_nopivot_task::update,
-                      .lane = lane,
-                      .phase = Phase::gemm,
-                      .flops = 2 * double(below.count()) * k * columns,
-                      .C = {below, c},
-                      .L = {below, p},
-                      .U = {p, c}});
+    tasks_.push_back({.type = &lu_nopivot_task::update, .lane = lane, .C = {below, c}, .L = {below, p}, .U = {p, c}});
   }
   std::vector<Task> tasks() && { return std::move(tasks_); }
 

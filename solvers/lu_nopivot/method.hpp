@@ -4,6 +4,7 @@
 #pragma once
 
 #include "solvers/by_halves.hpp"
+#include "solvers/flops.hpp"
 #include "solvers/method.hpp"
 #include "solvers/trsm.hpp"
 #include "solvers/workpiece.hpp"
@@ -14,15 +15,28 @@ namespace lu_nopivot_task {
 
 /// C = L U1, U1 upper triangular with as many columns as C.
 inline constexpr TaskType panel{
-    .name = "panel", .picture = TaskType::panel, .touches = [](const Task& task, BlockList&, BlockList& writes) {
-      writes.add(task.C), writes.add({Resource::status, {0, 1}});
-    }};
+    .name = "panel",
+    .phase = Phase::panel,
+    .picture = TaskType::panel,
+    .touches =
+        [](const Task& task, BlockList&, BlockList& writes) {
+          writes.add(task.C), writes.add({Resource::status, {0, 1}});
+        },
+    .flops = [](const Task& task) { return lu_panel_flops(double(task.C.m), double(task.C.n)); }};
 /// C ← C − L U.
-inline constexpr TaskType update{
-    .name = "update", .picture = TaskType::update, .is_product = true, .in_columns = task_in_columns};
+inline constexpr TaskType update{.name = "update",
+                                 .phase = Phase::gemm,
+                                 .picture = TaskType::update,
+                                 .flops = flops_of_product,
+                                 .is_product = true,
+                                 .in_columns = task_in_columns};
 /// C ← inv(L) C, L unit lower triangular.
-inline constexpr TaskType solve{
-    .name = "solve", .picture = TaskType::solve, .products = &update, .in_columns = task_in_columns};
+inline constexpr TaskType solve{.name = "solve",
+                                .phase = Phase::trsm,
+                                .picture = TaskType::solve,
+                                .flops = flops_of_solve,
+                                .products = &update,
+                                .in_columns = task_in_columns};
 
 }  // namespace lu_nopivot_task
 

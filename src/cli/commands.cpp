@@ -126,11 +126,8 @@ int convert_command(int argc, const char* const* argv) {
 
 int help_command(int argc, const char* const* argv) {
   const std::string word = argc > 1 ? argv[1] : "", of = argc > 2 ? argv[2] : "";
-  fmt::print("{}", word == "--man"                                    ? manual_page()
-                   : word == "--completion"                           ? completion(of)
-                   : word == "--usable"                               ? usable(of)
-                   : word.empty() || word == "--help" || word == "-h" ? overview()
-                                                                      : help_about(word));
+  const bool is_asked_for_all = word.empty() || word == "--help" || word == "-h";
+  fmt::print("{}", is_asked_for_all ? overview() : word.starts_with("--") ? page_of(word, of) : help_about(word));
   return done;
 }
 

@@ -30,12 +30,8 @@ std::string overview();
 std::string help_about(const std::string& topic);
 std::vector<std::string> topics_of_help();
 
-/// For man(1).
-std::string manual_page();
-/// Of "bash" or "zsh". Where a word depends on the machine, it asks the tool: see usable().
-std::string completion(const std::string& shell);
-/// The words that --gemm, --device or --baseline-solvers can take here, in one line.
-std::string usable(const std::string& option);
+/// What an option of `lasolve help`, such as --completion, prints, with its word. Throws UsageError on another option, or word.
+std::string page_of(const std::string& option, const std::string& word);
 
 // Their options stand where they are parsed.
 std::vector<Option> solve_options();

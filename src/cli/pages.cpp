@@ -6,8 +6,10 @@
 
 #include "baseline_solvers/baseline_solvers.hpp"
 #include "cli/guide.hpp"
+#include "cli/options.hpp"
 #include "cli/request.hpp"
 #include "core/choose.hpp"
+#include "core/range.hpp"
 #include "core/tuning.hpp"
 #include "io/generators.hpp"
 #include "lasolve/lasolve.hpp"
@@ -216,8 +218,6 @@ std::string zsh_completion() {
       fmt::join(names_of_commands(), " | "), fmt::join(names_of_commands(), " "), cases, fmt::join(matrices, " "));
 }
 
-}  // namespace
-
 std::string manual_page() {
   std::string text = fmt::format(".TH LASOLVE 1 \"\" \"lasolve {}\" \"User Commands\"\n", version());
   text += ".SH NAME\nlasolve \\- solve dense linear systems by LU or Cholesky, on the CPU and on CUDA\n.SH SYNOPSIS\n";
@@ -235,6 +235,7 @@ std::string manual_page() {
   return text + roff_block(examples);
 }
 
+/// The words that --gemm, --device or --baseline-solvers can take here, in one line.
 std::string usable(const std::string& option) {
   const Device there = automatic_device();
   std::set<std::string> words;
@@ -244,19 +245,39 @@ std::string usable(const std::string& option) {
       for (const std::string& name : runnable_backends(device)) words.insert(name);
   } else if (option == "device") {
     words = {name_of(Device::automatic), name_of(Device::cpu), name_of(there.kind)};
-  } else if (option == "baseline-solvers" || option == "peers") {  // peers: as completions of the release before ask
+  } else {
     for (const baseline_solvers::Library& library : baseline_solvers::all())
       if (baseline_solvers::why_unavailable(library).empty()) words.insert(library.name);
-  } else {
-    refuse_word("usable", {"gemm", "device", "baseline-solvers"}, option);
   }
   return fmt::format("{}\n", fmt::join(words, " "));
 }
 
-std::string completion(const std::string& shell) {
-  if (shell == "bash") return bash_completion();
-  if (shell == "zsh") return zsh_completion();
-  refuse_word("completion", {"bash", "zsh"}, shell);
+/// The options of `lasolve help`: each sets what is printed.
+const Table<std::string>& help_table() {
+  using O = OptionOf<std::string>;
+  static const Table<std::string> all = {
+      O("man", 0, "print the manual page, for man(1)").to([](auto& page, auto&) { page = manual_page(); }),
+      O("completion", 0, "SHELL", nullptr, {"bash", "zsh"}, "print the completion of lasolve for a shell")
+          .to([](auto& page, auto& shell) { page = shell == "bash" ? bash_completion() : zsh_completion(); }),
+      O("usable", 0, "OPTION", nullptr, {"gemm", "device", "baseline-solvers"},
+        "print the words that an option can take here")
+          .to([](auto& page, auto& option) { page = usable(option); }),
+  };
+  return all;
+}
+
+}  // namespace
+
+std::vector<Option> help_options() { return listed_in(help_table()); }
+
+std::string page_of(const std::string& option, const std::string& word) {
+  const auto* const its = find_in(help_table(), [&](const Option& o) { return option == fmt::format("--{}", o.name); });
+  if (!its) return help_about(option);                                  // which says what there is
+  const std::string now = word == "peers" ? "baseline-solvers" : word;  // as completions of the release before ask
+  if (its->value && !contains(its->choices, now)) refuse_word(its->name, its->choices, now);
+  std::string page;
+  its->set(page, now);
+  return page;
 }
 
 }  // namespace lasolve::cli

@@ -321,18 +321,6 @@ std::vector<Option> solve_options() { return listed_in(solve_table()); }
 std::vector<Option> list_options() { return listed_in(list_table()); }
 std::vector<Option> generate_options() { return listed_in(generate_table()); }
 std::vector<Option> convert_options() { return listed_in(convert_table()); }
-std::vector<Option> help_options() {
-  return {
-      {"man", 0, nullptr, "print the manual page, for man(1)"},
-      {"completion", 0, "SHELL", "print the completion of lasolve for a shell", nullptr, {"bash", "zsh"}},
-      {"usable",
-       0,
-       "OPTION",
-       "print the words that an option can take here",
-       nullptr,
-       {"gemm", "device", "baseline-solvers"}},
-  };
-}
 
 bool is_matrix(const std::string& word) {
   return word.find_first_of("./:") != word.npos || io::Generator::is_meant_by(word) || access(word.c_str(), F_OK) == 0;

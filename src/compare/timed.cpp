@@ -16,7 +16,7 @@ std::string text_of(const Block& b) {
 
 void TaskRecorder::record(const Task& task, double begin, double end) {
   if (task.C.empty()) return;
-  recorded_.push_back({task.type, task.lane, task.phase, task.C, task.L.n, begin, end, task.flops});
+  recorded_.push_back({task.type, task.lane, task.phase(), task.C, task.L.n, begin, end, task.flops()});
 }
 
 std::vector<TaskTime> TaskRecorder::take() {

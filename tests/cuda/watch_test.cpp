@@ -34,7 +34,7 @@ struct Received {
   }
   double flops() const {
     double sum = 0;
-    for (const WatchedTask& t : tasks) sum += t.task.flops;
+    for (const WatchedTask& t : tasks) sum += t.task.flops();
     return sum;
   }
 };
@@ -87,7 +87,7 @@ TEST_P(WatchOnCuda, tells_each_task_once_with_its_flops) {
   for (std::size_t i = 0; i < received.tasks.size(); ++i)
     for (std::size_t k = 0; k < i; ++k) {
       const Task &a = received.tasks[i].task, &b = received.tasks[k].task;
-      EXPECT_FALSE(a.flops > 0 && a.type == b.type && a.C == b.C && a.L == b.L && a.U == b.U) << i << " is " << k;
+      EXPECT_FALSE(a.flops() > 0 && a.type == b.type && a.C == b.C && a.L == b.L && a.U == b.U) << i << " is " << k;
     }
   const double cube = double(n) * double(n) * double(n), textbook = (GetParam() == Method::lu ? 2 : 1) * cube / 3;
   EXPECT_NEAR(received.flops() / textbook, 1, 1e-9);
@@ -112,7 +112,7 @@ TEST_P(WatchOnCuda, tells_times_that_can_be_true) {
     const auto lane = ends.try_emplace(task.lane, begin).first;
     EXPECT_GE(begin, lane->second) << "tasks of a lane overlap";
     lane->second = end;
-    if (task.phase == Phase::gemm) products += end - begin;
+    if (task.phase() == Phase::gemm) products += end - begin;
     if (!task.type->is_product && task.type->picture != TaskType::panel) continue;
     const auto [same, is_first] = order.try_emplace({task.lane, task.type}, task);
     EXPECT_GE(task.C.j, same->second.C.j) << "not in program order: " << task.type->name;

@@ -55,7 +55,7 @@ Json json_of(const BlockList& blocks, std::int64_t n) {
 
 double flops_of(const Plan& plan) {
   double sum = 0;
-  for (const Task& task : plan.tasks) sum += task.flops;
+  for (const Task& task : plan.tasks) sum += task.flops();
   return sum;
 }
 
@@ -90,7 +90,7 @@ std::string summary_of(const DrawnPlan& drawn) {
   const Plan& plan = drawn.plan;
   const double flops = flops_of(plan);
   std::map<std::string, std::pair<int, double>> kinds;
-  for (const Task& task : plan.tasks) ++kinds[task.type->name].first, kinds[task.type->name].second += task.flops;
+  for (const Task& task : plan.tasks) ++kinds[task.type->name].first, kinds[task.type->name].second += task.flops();
   std::string text =
       fmt::format("plan        {}, {}, n = {}, panels of at most {} columns{}\n", record_of(plan.method).name,
                   lasolve::name_of(drawn.schedule), plan.n, drawn.widths.panel,
@@ -126,10 +126,10 @@ std::string table_of(const DrawnPlan& drawn) {
                   "reads", reads, "MFLOP", drawn.waits.count() == 0 ? "" : "waits for");
   for (std::size_t i = 0; i < plan.tasks.size(); ++i) {
     const Task& task = plan.tasks[i];
-    std::string line =
-        fmt::format("{:>6}  {:<16}  {:<{}}  {:<{}}  {:<{}}  {:>10.3f}  {}", i, task.type->name,
-                    lane_name(plan, task.lane), lane, shown(writes_of(task), task, plan.n), writes,
-                    shown(reads_of(task), task, plan.n), reads, 1e-6 * task.flops, fmt::join(drawn.waits.of(i), ", "));
+    std::string line = fmt::format("{:>6}  {:<16}  {:<{}}  {:<{}}  {:<{}}  {:>10.3f}  {}", i, task.type->name,
+                                   lane_name(plan, task.lane), lane, shown(writes_of(task), task, plan.n), writes,
+                                   shown(reads_of(task), task, plan.n), reads, 1e-6 * task.flops(),
+                                   fmt::join(drawn.waits.of(i), ", "));
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
   }
@@ -145,10 +145,10 @@ std::string as_json(const DrawnPlan& drawn) {
     tasks.push_back({{"task", i},
                      {"what", task.type->name},
                      {"lane", lane_name(plan, task.lane)},
-                     {"phase", lasolve::name_of(task.phase)},
+                     {"phase", lasolve::name_of(task.phase())},
                      {"writes", json_of(writes_of(task), plan.n)},
                      {"reads", json_of(reads_of(task), plan.n)},
-                     {"flops", task.flops},
+                     {"flops", task.flops()},
                      {"waits_for", std::vector<std::int32_t>(drawn.waits.of(i).begin(), drawn.waits.of(i).end())}});
   }
   return text_of(Json{{"schema_version", 1},

@@ -17,11 +17,11 @@ double duration_of(const Task& task) {
   constexpr double per_flop_of_solve = 1.0 / 6, per_flop_of_update = 1.0 / 16, per_element = 4;
   switch (task.type->picture) {
     case TaskType::panel:
-      return task.flops;
+      return task.flops();
     case TaskType::solve:
-      return per_flop_of_solve * task.flops;
+      return per_flop_of_solve * task.flops();
     case TaskType::update:
-      return per_flop_of_update * task.flops;
+      return per_flop_of_update * task.flops();
     case TaskType::interchange:
       return per_element * 2 * double(task.interchanges.m) * double(task.C.n);
     case TaskType::arrive:
