@@ -16,7 +16,6 @@
 #include "cli/tuning.hpp"
 #include "core/choose.hpp"
 #include "core/stopwatch.hpp"
-#include "solvers/driver/engine.hpp"
 #include "solvers/method.hpp"
 #include "tuned/setting.hpp"
 
@@ -86,16 +85,11 @@ class Clock {
 /// What there is to choose among.
 tuned::Space space_of(const Item& item, const Device& device) {
   const tuned::Key& key = item.key;
-  const Tuning tuning = tuning_of(device);
   const auto by_default = [&](const std::string& gemm, Schedule schedule = Schedule::automatic) -> Setting {
     Options o;
     o.device = device, o.gemm = gemm, o.factorization = key.method, o.precision = key.precision, o.schedule = schedule;
-    return std::visit(
-        [&](const auto* backend) -> Setting {
-          const Recipe recipe = resolve(o, {.n = key.n}, means_of(*backend, o, tuning, false)).first();
-          return {gemm, recipe.schedule, recipe.block_size()};
-        },
-        choose(o).backend);
+    const Recipe recipe = recipes_of(choose(o), o, key.n).first();
+    return {gemm, recipe.schedule, recipe.block_size()};
   };
   tuned::Space space;
   space.n = key.n;
@@ -183,8 +177,8 @@ Backends backends_in(const TuneRequest& request, Precision precision, TuneResult
   CompareRequest entrants;
   entrants.options = request.options;
   entrants.backends = request.backends;
-  entrants.precisions = {precision};
-  auto all = contestants_of(entrants);
+  entrants.lists = {{"precision", {name_of(precision)}}};
+  auto all = contestants_of(entrants).all;
   Progress progress("trying the backends", request.quiet);
   verify(entrants, all, [&](double share) { progress.say(share, std::nullopt); });
   Backends backends{{by_default.name()}};
