@@ -9,6 +9,7 @@
 #include "compare/record.hpp"
 #include "compare/remarks.hpp"
 #include "compare/tables.hpp"
+#include "compare/verdict.hpp"
 #include "compare/whole_matrix.hpp"
 #include "io/input_error.hpp"
 #include "made_up_rows.hpp"
@@ -176,6 +177,7 @@ TEST(Record, of_a_row_has_its_options_and_finds_it_again_by_them) {
   const Comparison back = comparison_of(json.dump(), "x.json");
   for (std::size_t r = 0; r < all.rows.size(); ++r) EXPECT_EQ(back.find(all.rows[r].key), &back.rows[r]);
   EXPECT_FALSE(comparison().find(all.rows[0].key));
+  EXPECT_EQ(why_no_verdict(comparison(), all, all.rows[2].key), "not in it, but slow in fp64");
 
   for (Json& row : json["rows"]) row.erase("options"), row.erase("name");  // one recipe for all: an older file
   json["compare"].update({{"factorization", "auto"}, {"schedule", "crout"}, {"block_size", 64}});
