@@ -146,18 +146,16 @@ Json object(const Comparison& all, const Row& r, const std::optional<bench::Roof
 /// Of each size, each row beside each of those before it.
 Json pairs_of(const Comparison& all) {
   Json pairs = Json::array();
-  const auto name = [&](const Row& r) {
-    return Json{{"gemm", r.key.gemm}, {"precision", r.key.precision}, {"name", all.name_of(r)}};
-  };
   for (const Size& size : all.sizes) {
     const std::vector<const Row*> rows = all.at(size.n);
+    std::vector<Json> names;
+    for (const Row* r : rows)
+      names.push_back({{"gemm", r->key.gemm}, {"precision", r->key.precision}, {"name", all.name_of(*r)}});
     for (std::size_t i = 0; i < rows.size(); ++i)
       for (std::size_t j = 0; j < i; ++j)
         if (rows[i]->timed() && rows[j]->timed())
-          pairs.push_back({{"n", size.n},
-                           {"row", name(*rows[i])},
-                           {"beside", name(*rows[j])},
-                           {"change", object(beside(*rows[i], *rows[j]))}});
+          pairs.push_back(
+              {{"n", size.n}, {"row", names[i]}, {"beside", names[j]}, {"change", object(beside(*rows[i], *rows[j]))}});
   }
   return pairs;
 }

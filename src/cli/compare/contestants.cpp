@@ -88,9 +88,9 @@ Contestants contestants_of(const CompareRequest& request) {
       else if (!any_of(all, [&](const Contestant& other) { return other.key(0) == c.key(0); }))
         all.push_back(std::move(c));
     }
-  for (const auto& [precision, backends] : lacking)
-    if (request.are_named || !any_of(all, [&](const Contestant& c) { return c.precision == precision; }))
-      found.left_out.push_back(backends.in_words(precision));
+  for (const auto& its : lacking)
+    if (request.are_named || !any_of(all, [&](const Contestant& c) { return c.precision == its.first; }))
+      found.left_out.push_back(its.second.in_words(its.first));
   if (all.empty()) throw UsageError(fmt::format("there is nothing to compare: {}", fmt::join(found.left_out, "; ")));
   add_baseline_solvers(request, all);
   return found;

@@ -7,8 +7,8 @@
 
 namespace lasolve::cli {
 
-/// A backend with the options that make a recipe, or a baseline solver. `fault` is what is wrong with it, found before it is timed; empty: nothing. `warning`: what
-/// is right by the contract, and a user has to know.
+/// A backend with the options that make a recipe, or a baseline solver. `fault` is what is wrong with it, found before it is timed; empty:
+/// nothing. `warning`: what is right by the contract, and a user has to know.
 struct Contestant {
   Options options;
   const baseline_solvers::Library* baseline_solver = nullptr;
