@@ -143,16 +143,16 @@ Comparison by_recipes() {
 TEST(Rows, are_called_by_what_differs_between_them) {
   Comparison all = by_recipes();
   EXPECT_EQ(all.differing_options(), std::vector<std::string>{"schedule"}) << "and not the factorization";
-  EXPECT_EQ(all.name_of(all.rows[2]), "slow (crout)");
-  EXPECT_EQ(all.name_of(all.rows[4]), "eigen (solver)");
+  EXPECT_EQ(all.label_of(all.rows[2]), "slow (crout)");
+  EXPECT_EQ(all.label_of(all.rows[4]), "eigen (solver)");
   all.rows[1].key.options["block-size"] = "64";
   EXPECT_EQ(all.differing_options(), (std::vector<std::string>{"schedule", "block-size"})) << "slow changes first";
-  EXPECT_EQ(all.name_of(all.rows[1]), "fast (right-looking, block-size 64)");
-  EXPECT_EQ(all.name_of(all.rows[3]), "fast (crout, block-size auto)") << "the default";
+  EXPECT_EQ(all.label_of(all.rows[1]), "fast (right-looking, block-size 64)");
+  EXPECT_EQ(all.label_of(all.rows[3]), "fast (crout, block-size auto)") << "the default";
   all.rows = {all.rows[0], all.rows[2]};
-  EXPECT_EQ(all.name_of(all.rows[1]), "crout") << "of one backend";
+  EXPECT_EQ(all.label_of(all.rows[1]), "crout") << "of one backend";
   EXPECT_EQ(in_words(all.rows[1].key), "slow (lu, crout) in fp64");
-  EXPECT_EQ(comparison().name_of(comparison().rows[0]), "slow");
+  EXPECT_EQ(comparison().label_of(comparison().rows[0]), "slow");
 }
 
 TEST(Rows, by_several_recipes_have_columns_for_them) {

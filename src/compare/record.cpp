@@ -97,7 +97,7 @@ Json object(const Comparison& all, const Row& r, const std::optional<bench::Roof
           {"precision", r.key.precision},
           {"device", r.key.device},
           {"options", r.key.options},
-          {"name", all.name_of(r)},
+          {"name", all.label_of(r)},
           {"peer", r.is_baseline_solver},
           {"passed", r.passed()},
           {"failure", or_null(r.failure)},
@@ -150,7 +150,7 @@ Json pairs_of(const Comparison& all) {
     const std::vector<const Row*> rows = all.at(size.n);
     std::vector<Json> names;
     for (const Row* r : rows)
-      names.push_back({{"gemm", r->key.gemm}, {"precision", r->key.precision}, {"name", all.name_of(*r)}});
+      names.push_back({{"gemm", r->key.gemm}, {"precision", r->key.precision}, {"name", all.label_of(*r)}});
     for (std::size_t i = 0; i < rows.size(); ++i)
       for (std::size_t j = 0; j < i; ++j)
         if (rows[i]->timed() && rows[j]->timed())
@@ -310,7 +310,7 @@ std::string as_trace(const Comparison& all) {
   for (const Row& r : all.rows) {
     if (r.tasks.empty()) continue;
     ++process;
-    name("process_name", process, 0, fmt::format("{}, n = {}, {}", all.name_of(r), r.key.n, r.key.precision));
+    name("process_name", process, 0, fmt::format("{}, n = {}, {}", all.label_of(r), r.key.n, r.key.precision));
     std::vector<std::string> lanes;  // tasks of one phase overlap where there are several
     for (const TaskTime& t : r.tasks)
       if (!contains(lanes, t.lane)) lanes.push_back(t.lane);

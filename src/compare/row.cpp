@@ -54,7 +54,7 @@ std::vector<std::string> Comparison::differing_options() const {
   return differing;
 }
 
-std::string Comparison::name_of(const Row& row) const {
+std::string Comparison::label_of(const Row& row) const {
   std::vector<std::string> options;
   for (const std::string& option : differing_options())
     if (!row.is_baseline_solver || row.key.options.count(option) > 0)

@@ -145,7 +145,7 @@ struct Comparison {
   std::vector<std::string> differing_options() const;
   /// What a row is called among those in its precision: "packed", "packed (crout, refine none)", or where all are of one backend
   /// "crout, refine none".
-  std::string name_of(const Row&) const;
+  std::string label_of(const Row&) const;
   /// What the updates of a row are held against: a limit, or the fastest of them where these are faster than its rate. Nothing where
   /// none was measured.
   std::optional<bench::Roof> roof_of(const Row&) const;

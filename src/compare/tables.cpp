@@ -180,7 +180,7 @@ std::vector<std::string> orders_of(const Comparison& all) {
     std::string text = fmt::format("n = {}: ", size.n);
     for (std::size_t i = 0; i < rows.size(); ++i) {
       if (i > 0) text += beside(*rows[i], *rows[i - 1]).kind == bench::Change::slower ? " < " : " = ";
-      text += all.name_of(*rows[i]) + (several ? " in " + rows[i]->key.precision : "");
+      text += all.label_of(*rows[i]) + (several ? " in " + rows[i]->key.precision : "");
     }
     orders.push_back(std::move(text));
   }

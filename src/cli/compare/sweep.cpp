@@ -282,7 +282,7 @@ void Sweep::judge() {
   for (const Row& row : all_.rows)
     if (!row.adapter.empty())
       all_.remarks.push_back(
-          fmt::format("{} in {} at n = {}: {}", all_.name_of(row), row.key.precision, row.key.n, row.adapter));
+          fmt::format("{} in {} at n = {}: {}", all_.label_of(row), row.key.precision, row.key.n, row.adapter));
   if (request_.copies && !request_.setting.copies)
     all_.remarks.push_back("--copies: on the CPU there is nothing to copy");
   for (const auto& why : request_.left_out)
