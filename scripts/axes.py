@@ -25,11 +25,15 @@ plt.rcParams.update(
 )
 
 
-def figure_of(lines):
-    return plt.subplots(figsize=(WIDTH, max(2.2, 1.2 + 0.27 * lines)), layout="constrained")
+def figure_of(lines, names=()):
+    """Wider where names beside the axes are long."""
+    width = WIDTH + 0.08 * max(0, max(map(len, names), default=0) - 20)
+    return plt.subplots(figsize=(width, max(2.2, 1.2 + 0.27 * lines)), layout="constrained")
 
 
 def legend_above(axes, columns, handle=1.2):
+    longest = max(map(len, axes.get_legend_handles_labels()[1]), default=0)
+    columns = max(1, min(columns, 72 // (longest + 4)))
     axes.legend(loc="lower left", bbox_to_anchor=(-0.12, 1), ncols=columns, frameon=False, fontsize=8, columnspacing=1, handlelength=handle,
                 handletextpad=0.5)
 

@@ -19,5 +19,5 @@ def ladder_bars(axes, names, times, quartiles, reference, styles, marks):
     axes.invert_yaxis()
     axes.set_xlim(0, 1.5 * max(speeds))
     axes.locator_params(axis="x", nbins=5)
-    axes.set_xlabel(f"times as fast as {names[reference]}")
+    axes.set_xlabel(f"times as fast as {names[reference]}", loc="center" if len(names[reference]) < 20 else "right")
     axes.tick_params(left=False)

@@ -1,6 +1,8 @@
 """Colours of the pictures. What matplotlib draws with are stand-ins; a page or a file puts its own in their place, light and dark."""
 import re
 
+from measured import name_of
+
 # Each stands for a colour of the page. None occurs in what matplotlib draws itself.
 COLOURS = {
     "ink": "#010101",
@@ -72,17 +74,17 @@ class Looks:
     """How each row is called and drawn, the same in all pictures: a backend has one colour, whatever its precision."""
 
     def __init__(self, rows):
-        self.backends = list(dict.fromkeys(r["gemm"] for r in rows))
+        self.backends = list(dict.fromkeys(name_of(r) for r in rows))
         self.precisions = list(dict.fromkeys(r["precision"] for r in rows if not r.get("peer")))
 
     def label(self, row):
-        return f"{row['gemm']} {row['precision']}" if len(self.precisions) > 1 and not row.get("peer") else row["gemm"]
+        return f"{name_of(row)} {row['precision']}" if len(self.precisions) > 1 and not row.get("peer") else name_of(row)
 
     def style(self, row):
         turns = -(-len(self.backends) // len(COLOURS["series"]))  # of the colours, for all backends
         precision = 0 if row.get("peer") else self.precisions.index(row["precision"])
-        return line_style(self.backends.index(row["gemm"]) + len(COLOURS["series"]) * turns * precision)
+        return line_style(self.backends.index(name_of(row)) + len(COLOURS["series"]) * turns * precision)
 
     def mark(self, row):
         """What the row is found by in a picture: an identifier of SVG."""
-        return "of-" + re.sub(r"\W+", "-", row["gemm"]).strip("-")
+        return "of-" + re.sub(r"\W+", "-", name_of(row)).strip("-")

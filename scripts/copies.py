@@ -1,7 +1,7 @@
 """Time with and without copies, and where the GPU passes the CPU: what the picture of it draws, says and has in its table."""
 import math
 
-from measured import machine, seconds
+from measured import machine, name_of, seconds
 from report_tables import table
 
 CPU, CUDA, COPIES = "CPU", "CUDA, without copies", "CUDA, with copies"
@@ -28,7 +28,7 @@ def fastest(rows, time_of):
     for r in rows:
         time = time_of(r)
         if time and (r["n"] not in best or time < best[r["n"]][0]):
-            best[r["n"]] = (time, r["gemm"])
+            best[r["n"]] = (time, name_of(r))
     return dict(sorted(best.items()))
 
 

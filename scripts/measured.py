@@ -7,6 +7,16 @@ PHASES = {  # as JSON calls them, and as a reader of pictures does
 }
 
 
+def name_of(row):
+    """The backend, with the options in which rows differ, if there are any."""
+    return row.get("name", row["gemm"])
+
+
+def options_that_differ(rows):
+    ours = [r.get("options", {}) for r in rows if not r["peer"]]
+    return [o for o in dict.fromkeys(o for options in ours for o in options) if len({options.get(o) for options in ours}) > 1]
+
+
 def seconds(s):
     if s is None:
         return "–"

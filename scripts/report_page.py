@@ -7,7 +7,7 @@ import json
 import re
 
 import colours
-from measured import is_above, machine, precisions_in, reference_of, seconds, three_digits, timed_at
+from measured import is_above, machine, name_of, options_that_differ, precisions_in, reference_of, seconds, three_digits, timed_at
 from report_tables import environment_table, table_of_adapters, table_of_phases, table_of_rows
 
 
@@ -109,8 +109,10 @@ def about(result):
     setting, rows = result["compare"], result["rows"]
     places = " and ".join(dict.fromkeys(machine(result["environment"], r["device"]) for r in rows))
     runs = min((r["runs"] for r in rows if r["passed"]), default=0)
+    options = " and ".join(quoted("--" + option) for option in options_that_differ(rows))
+    differ = f"Only the GEMM backend and {options} differ" if options else "Only the GEMM backend differs"
     return (f"Systems A X = B of {quoted(setting['matrix'])}, solved in {html.escape(', '.join(precisions_in(rows)))} on "
-            f"{html.escape(places)}. Only the GEMM backend differs: the kernel that makes the matrix products of the trailing updates. "
+            f"{html.escape(places)}. {differ}. The backend is the kernel that makes the matrix products of the trailing updates. "
             f"Each row ran at least {runs} times, in turns, in random order."
             + " A baseline solver is the whole solver of another library." * any(r["peer"] for r in rows))
 
@@ -124,7 +126,7 @@ def measured(result):
 
 def remarks_of(result):
     """Without those that the table of adapters has."""
-    told = {f"{r['gemm']} in {r['precision']} at n = {r['n']}: {r['adapter']}" for r in result["rows"] if r.get("adapter")}
+    told = {f"{name_of(r)} in {r['precision']} at n = {r['n']}: {r['adapter']}" for r in result["rows"] if r.get("adapter")}
     return [remark for remark in result["remarks"] if remark not in told]
 
 

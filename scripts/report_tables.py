@@ -2,7 +2,7 @@
 import html
 from itertools import zip_longest
 
-from measured import PHASES, exclusive_shares, quartiles, seconds, trailing_updates, usual_seconds
+from measured import PHASES, exclusive_shares, name_of, quartiles, seconds, trailing_updates, usual_seconds
 
 
 def percent(share, digits=0):
@@ -67,7 +67,7 @@ def table_of_rows(rows, copies):
     several = several_precisions(rows)
     timed = lambda f: lambda r: f(r) if r["seconds"] is not None else "–"
     head, lines = columns(rows, [
-        ("backend", lambda r: r["gemm"]),
+        ("backend", name_of),
         ("precision", lambda r: r["precision"], several),
         ("n", lambda r: r["n"]),
         ("result", lambda r: "PASS" if r["passed"] else "FAIL"),
@@ -106,7 +106,7 @@ def table_of_phases(rows):
         s = r["attribution"].get("seconds_at_the_roofline")
         return "–" if s is None else bounded(r, "at least", seconds(s))
     head, lines = columns(ours, [
-        ("backend", lambda r: r["gemm"]),
+        ("backend", name_of),
         ("precision", lambda r: r["precision"], several_precisions(rows)),
         ("n", lambda r: r["n"]),
         ("were updates free", free),
@@ -125,7 +125,7 @@ def table_of_adapters(rows):
     if not ours:
         return ""
     head, lines = columns(ours, [
-        ("backend", lambda r: r["gemm"]),
+        ("backend", name_of),
         ("precision", lambda r: r["precision"], several_precisions(rows)),
         ("n", lambda r: r["n"]),
         ("adapter's share", lambda r: percent(r.get("adapter_share"), 1)),
@@ -161,7 +161,7 @@ def tables_of_updates(rows):
     several = several_precisions(rows)
     tables = ""
     for n in sorted({r["n"] for r in rows}, reverse=True):
-        lines = [[r["gemm"]] + [r["precision"]] * several + line_of_updates(group, r["attribution"]["wall_seconds"])
+        lines = [[name_of(r)] + [r["precision"]] * several + line_of_updates(group, r["attribution"]["wall_seconds"])
                  for r in rows if r["n"] == n for group in by_shape(trailing_updates(r))]
         if lines:
             drawn = table("C ← C − L U, where C is m × columns and L is m × k. Updates from the size given down to half of it are together. "

@@ -73,16 +73,20 @@ bool has_schedule(Method method, const Options& options) {
   return options.schedule == Schedule::automatic || is_offered(method, options.schedule);
 }
 
+[[noreturn]] void refuse(Method method, const char* what, const char* word, const char* more = "") {
+  throw std::invalid_argument(fmt::format("lasolve: {} has no {} '{}'{}", record_of(method).name, what, word, more));
+}
+
 void require_offered(const Options& options, const Problem& problem, const Means& means, const Recipe& r) {
   require(options.block_size >= 0, "the block size is negative");
   const Method method = options.factorization == Method::automatic ? Method::lu : options.factorization;
   require(!problem.is_complex || (!record_of(method).is_symmetric && options.triangle == Uplo::both),
           "complex matrices are given whole, and factored by LU: there is no method for Hermitian ones yet");
-  require(options.pivoting == Pivoting::automatic || contains(record_of(method).pivotings, options.pivoting),
-          "the method has no such pivoting: LU has partial and tournament; LU without interchanges is the method "
-          "lu-nopivot");
+  if (options.pivoting != Pivoting::automatic && !contains(record_of(method).pivotings, options.pivoting))
+    refuse(method, "pivoting", name_of(options.pivoting),
+           "; LU has partial and tournament, and LU without interchanges is the method lu-nopivot");
   require(means.has_gmres || options.refine != Refine::gmres, "refinement by GMRES is not offered here");
-  require(has_schedule(method, options), "this schedule is not offered for this method");
+  if (!has_schedule(method, options)) refuse(method, "schedule", name_of(options.schedule));
   if (!r.by_coarse && !means.offers(r.precision.products))
     require(false, does_not_offer(means.backend, means.device, r.precision.products).c_str());
 }

@@ -113,6 +113,35 @@ KERNEL
   expect 2 'floats has --precision fp32' compare "${fast[@]}" --n 40 --gemm ./floats.c --precision fp64
 fi
 
+# Rows are recipes: a list of words makes a row of each, in the first of which speed-ups are 1.
+recipes=("${often[@]}" spd --n 120 --gemm tiled,packed --schedule right-looking,crout --factorization lu,cholesky)
+"$lasolve" compare "${recipes[@]}" --baseline-solvers eigen --json recipes.json >table 2>said || failed=1
+holds 'there is no row for each recipe' [ "$(grep -cE '^120 +(tiled|packed) +fp64 +(lu +(right-looking|crout)|cholesky +right-looking) .* PASS$' table)" = 6 ]
+holds 'a baseline solver has not each method' [ "$(grep -cE '^120 +eigen \(solver\) +fp64 +(lu|cholesky) +- ' table)" = 2 ]
+holds 'rows have no names' grep -qE '^order: n = 120: .*tiled \(lu, crout\)' table
+holds 'who is left out is not said' grep -q "note: left out: Cholesky has no schedule 'crout'" said
+holds 'who is left out is said for each' [ "$(grep -c 'left out' said)" = 1 ]
+expect 2 "nothing to compare: left out: Cholesky has no schedule 'crout'" \
+  compare "${fast[@]}" --n 40 --gemm tiled,packed --schedule crout --factorization cholesky
+expect 2 "did you mean 'crout'" compare "${fast[@]}" --n 40 --gemm tiled --schedule auto,crot
+expect 0 'are computed in fp32, not fp64' compare "${fast[@]}" --n 40 --gemm tiled --precision fp64,fp32 --storage auto,bf16
+expect 0 'PASS' compare "${fast[@]}" --n 60 --gemm tiled --pivoting partial,tournament --refine none,classical,gmres
+expect 0 'block-size auto' compare "${fast[@]}" --n 60 --gemm tiled --block-size 16,auto,32
+"$lasolve" compare "${recipes[@]}" --baseline recipes.json >table 2>said || failed=1
+holds 'a recipe is not found in the baseline' [ "$(grep -cE ' (SAME|FASTER|SLOWER|UNKNOWN) [+-]' table)" = 6 ]
+expect 0 'not in it' compare "${recipes[@]}" --block-size 16 --baseline recipes.json
+expect 2 'has no packed (lu, left-looking) in fp64' compare "${often[@]}" spd --n 120 --gemm packed -f lu \
+  --schedule left-looking --json recipes.json --resume
+if command -v python3 >/dev/null; then
+  python3 - <<'PYTHON' || failed=1
+import json
+rows = json.load(open("recipes.json"))["rows"]
+assert rows[0]["name"] == "tiled (lu, right-looking)" and rows[0]["speedup_over_first"] == 1, rows[0]
+assert rows[3]["options"] == {"factorization": "lu", "schedule": "crout"} and rows[3]["recipe"].startswith("lu, crout, "), rows[3]
+assert len({(r["name"]) for r in rows}) == 8
+PYTHON
+fi
+
 # What fails is named.
 expect 6 'TiB wanted' compare "${fast[@]}" --n 300k --gemm tiled
 expect 5 'FAIL' compare "${fast[@]}" <(printf '%%%%MatrixMarket matrix array real general\n2 2\n1\n2\n2\n4\n') --gemm tiled

@@ -96,6 +96,18 @@ rmdir "$kept"
 expect 0 'LU without interchanges' "${tune[@]}" --n 40 --factorization lu-nopivot,lu
 expect 0 'in LU without interchanges at n = 40' diagdom:n=40 "${here[@]}" -f lu-nopivot
 
+# To an accuracy the precision is chosen, and solves to the same accuracy take it.
+expect 0 'LU to 1e-12' "${tune[@]}" --n 48 --factorization lu --accuracy 1e-12 --json accurate.json
+expect 0 'fp64 to 1e-12' list --tuned "${here[@]}"
+sed '/"chosen"/,/}/ { s/"precision": [^,]*/"precision": "fp32"/; s/"gemm": "[^"]*"/"gemm": "tiled"/; s/"block_size": [0-9]*/"block_size": 24/; s/"schedule": "[^"]*"/"schedule": "right-looking"/; s/"small_gemm": [^,]*/"small_gemm": null/ }' \
+  "$kept" >accurate && cp accurate "$kept"
+expect 0 'tuned: tiled, right-looking, panels of at most 24 columns, factors in fp32: ' uniform:n=48 "${here[@]}" --accuracy 1e-12
+expect 0 'precision   fp32: factors in fp32' uniform:n=48 "${here[@]}" --accuracy 1e-12
+silent uniform:n=48 "${here[@]}" --accuracy 1e-13
+silent uniform:n=48 "${here[@]}" --accuracy 1e-12 --refine none
+silent uniform:n=48 "${here[@]}" --accuracy 1e-12 --precision fp16
+expect 2 'the first --precision is fp64' "${tune[@]}" --n 48 --accuracy 1e-12 --precision fp32
+
 # Forgotten; and the places where it is kept.
 cp good.json "$kept"
 expect 0 "$kept is removed" tune --forget

@@ -9,6 +9,7 @@
 #include "compare/record.hpp"
 #include "compare/remarks.hpp"
 #include "compare/tables.hpp"
+#include "compare/verdict.hpp"
 #include "compare/whole_matrix.hpp"
 #include "io/input_error.hpp"
 #include "made_up_rows.hpp"
@@ -123,6 +124,69 @@ TEST(Order, says_which_neighbours_are_told_apart) {
   Comparison all = comparison();
   all.rows.insert(all.rows.begin() + 2, row("slowest", 100, 3, 0.2));
   EXPECT_EQ(orders_of(all), std::vector<std::string>{"n = 100: fast = slow < slowest"});
+}
+
+/// Two backends, each by two schedules, and a baseline solver.
+Comparison by_recipes() {
+  Comparison all = comparison();
+  all.sizes.pop_back(), all.rows.clear();
+  for (const char* const schedule : {"right-looking", "crout"})
+    for (const char* const backend : {"slow", "fast"}) {
+      all.rows.push_back(row(backend, 100, 1, 0.2));
+      all.rows.back().key.options = {{"factorization", "lu"}, {"schedule", schedule}};
+    }
+  all.rows.push_back(row("eigen (solver)", 100, 1, 0));
+  all.rows.back().is_baseline_solver = true, all.rows.back().key.options = {{"factorization", "lu"}};
+  return all;
+}
+
+TEST(Rows, are_called_by_what_differs_between_them) {
+  Comparison all = by_recipes();
+  EXPECT_EQ(all.differing_options(), std::vector<std::string>{"schedule"}) << "and not the factorization";
+  EXPECT_EQ(all.label_of(all.rows[2]), "slow (crout)");
+  EXPECT_EQ(all.label_of(all.rows[4]), "eigen (solver)");
+  all.rows[1].key.options["block-size"] = "64";
+  EXPECT_EQ(all.differing_options(), (std::vector<std::string>{"schedule", "block-size"})) << "slow changes first";
+  EXPECT_EQ(all.label_of(all.rows[1]), "fast (right-looking, block-size 64)");
+  EXPECT_EQ(all.label_of(all.rows[3]), "fast (crout, block-size auto)") << "the default";
+  all.rows = {all.rows[0], all.rows[2]};
+  EXPECT_EQ(all.label_of(all.rows[1]), "crout") << "of one backend";
+  EXPECT_EQ(in_words(all.rows[1].key), "slow (lu, crout) in fp64");
+  EXPECT_EQ(comparison().label_of(comparison().rows[0]), "slow");
+}
+
+TEST(Rows, by_several_recipes_have_columns_for_them) {
+  const Comparison all = by_recipes();
+  for (const Table& table : {table_of(all, false), phase_table(all), update_table(all)}) {
+    EXPECT_EQ(table.columns[3].title, "schedule");
+    for (const auto& line : table.lines) EXPECT_EQ(line.size(), table.columns.size());
+  }
+  const Table table = table_of(all, false);
+  EXPECT_EQ(table.lines[3][3], "crout");
+  EXPECT_EQ(table.lines[4][3], "-") << "a baseline solver has none";
+  EXPECT_NE(as_csv(all).find(",\"--factorization lu --schedule crout\"\n"), std::string::npos) << as_csv(all);
+  EXPECT_NE(orders_of(all).at(0).find("slow (crout)"), std::string::npos) << orders_of(all)[0];
+}
+
+TEST(Record, of_a_row_has_its_options_and_finds_it_again_by_them) {
+  const Comparison all = by_recipes();
+  Json json = as_json(all, nullptr);
+  EXPECT_EQ(json["rows"][3]["options"], (Json{{"factorization", "lu"}, {"schedule", "crout"}}));
+  EXPECT_EQ(json["rows"][3]["name"], "fast (crout)");
+  EXPECT_EQ(json["pairs"][0]["row"]["name"], "fast (right-looking)");
+  const Comparison back = comparison_of(json.dump(), "x.json");
+  for (std::size_t r = 0; r < all.rows.size(); ++r) EXPECT_EQ(back.find(all.rows[r].key), &back.rows[r]);
+  EXPECT_FALSE(comparison().find(all.rows[0].key));
+  EXPECT_EQ(why_no_verdict(comparison(), all, all.rows[2].key), "not in it, but slow in fp64");
+
+  for (Json& row : json["rows"]) row.erase("options"), row.erase("name");  // one recipe for all: an older file
+  json["compare"].update({{"factorization", "auto"}, {"schedule", "crout"}, {"block_size", 64}});
+  const Comparison older = comparison_of(json.dump(), "x.json");
+  EXPECT_EQ(older.rows[0].key.options,
+            (std::map<std::string, std::string>{{"block-size", "64"}, {"schedule", "crout"}}));
+  EXPECT_TRUE(older.rows[4].key.options.empty()) << "of a baseline solver only the method";
+  json["compare"].update({{"schedule", "auto"}, {"block_size", 0}});
+  EXPECT_TRUE(comparison_of(json.dump(), "x.json").rows[0].key.options.empty());
 }
 
 TEST(ComponentwiseError, sees_what_norms_hide) {
@@ -310,7 +374,7 @@ TEST(Tables, have_a_line_for_each_row_and_verdicts) {
   EXPECT_NE(markdown.find("a \\| b"), std::string::npos) << "a bar ends a cell";
   EXPECT_NE(csv.find(",slower,0.031,"), std::string::npos) << csv;
   const std::string with_environment = as_csv(all, {{"processor", "a \"fast\" one"}, {"threads", 2}});
-  EXPECT_NE(with_environment.find("warnings,processor,threads,matrix_hash\n"), std::string::npos);
+  EXPECT_NE(with_environment.find("warnings,options,processor,threads,matrix_hash\n"), std::string::npos);
   EXPECT_NE(with_environment.find(",\"a \"\"fast\"\" one\",\"2\","), std::string::npos) << with_environment;
   EXPECT_NE(csv.find(",slower,0.031,,0.25,,"), std::string::npos) << csv;
   const std::string updates = as_text(update_table(all));

@@ -63,6 +63,7 @@ TEST(Nearest, is_of_the_same_machine_precision_and_method) {
   EXPECT_FALSE(is_taken([](Key& k) { k.machine.device = Device::cuda; }));
   EXPECT_FALSE(is_taken([](Key& k) { k.machine.driver = "another"; }));
   EXPECT_FALSE(is_taken([](Key& k) { k.precision = Precision::fp32; }));
+  EXPECT_FALSE(is_taken([](Key& k) { k.accuracy = 1e-12; }));
   EXPECT_FALSE(is_taken([](Key& k) { k.method = Method::cholesky; }));
 }
 
@@ -75,6 +76,22 @@ TEST(Kept, is_read_as_it_was_written) {
   EXPECT_EQ(read[1].key, entries[1].key);
   EXPECT_EQ(read[1].chosen, entries[1].chosen);
   EXPECT_EQ(read[1].speedup, 1.25);
+}
+
+TEST(Kept, has_a_precision_where_an_accuracy_leaves_it_open) {
+  std::vector<Entry> entries = {entry(256)};
+  entries[0].key.accuracy = 1e-12, entries[0].chosen.precision = Precision::fp32;
+  Json json = as_json(entries);
+  EXPECT_EQ(json["results"][0]["chosen"]["precision"], "fp32");
+  EXPECT_TRUE(json["results"][0]["default"]["precision"].is_null());
+  const Entry read = entries_of(json.dump(), "a file").at(0);
+  EXPECT_EQ(read.key, entries[0].key);
+  EXPECT_EQ(read.chosen, entries[0].chosen);
+  json["results"][0].erase("accuracy");
+  for (const char* which : {"default", "chosen"}) json["results"][0][which].erase("precision");
+  const Entry older = entries_of(json.dump(), "a file").at(0);
+  EXPECT_EQ(older.key, entry(256).key);
+  EXPECT_EQ(older.chosen, entry(256).chosen);
 }
 
 TEST(Kept, takes_the_place_of_what_was_there_for_the_same_system) {

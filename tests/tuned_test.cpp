@@ -207,6 +207,20 @@ TEST(Search, tries_a_backend_with_what_is_its_default) {
   EXPECT_EQ(found.chosen, (Setting{"other", Schedule::left_looking, 64}));
 }
 
+/// What is found in a precision stays in it, and has other panels than the default.
+TEST(Search, goes_on_in_the_precision_that_is_faster) {
+  Space in = space();
+  for (const char* const backend : {"usual", "other"})
+    in.by_backend.push_back({backend, Schedule::right_looking, 256, {}, 0, Precision::fp32});
+  Planted machine{[](const Setting& s, int) {
+    const double columns = std::log2(double(s.block_size) / 512);
+    return takes(s.precision == Precision::fp32 ? (s.gemm == "other" ? 5 : 7) * (1 + 0.2 * columns * columns) : 10);
+  }};
+  const Found found = search(in, std::ref(machine), plenty);
+  EXPECT_EQ(found.chosen, (Setting{"other", Schedule::right_looking, 512, {}, 0, Precision::fp32}));
+  for (const TimedSetting& t : found.steps.at(3).timed) EXPECT_EQ(t.setting.precision, Precision::fp32);
+}
+
 TEST(QuickProducts, are_those_of_the_backend_that_is_refined_and_of_one_that_leaves_small_products_to_another) {
   static GemmBackend<Cpu> quick = test::some_backend<Cpu>();
   quick.name = "quick";

@@ -15,8 +15,8 @@ def _cell(value):
 class Table:
     """Rows of the same columns, each a dict; with .to_pandas() and .plot()."""
 
-    def __init__(self, rows: Iterable[dict[str, Any]]):
-        self.rows = list(rows)
+    def __init__(self, rows: Iterable[dict[str, Any]], by: Iterable[str] = ("gemm",)):
+        self.rows, self.by = list(rows), list(by)
         self.columns = list(self.rows[0]) if self.rows else []
 
     def __len__(self) -> int:
@@ -39,17 +39,21 @@ class Table:
 
         return pandas.DataFrame(self.rows)
 
-    def plot(self, y: str = "gflops", *, x: str = "n", by: str = "gemm", ax: Any = None) -> Any:
-        """Lines over x, one for each value of `by`, with matplotlib. Returns the axes."""
-        for name in (x, y, by):
+    def plot(self, y: str = "gflops", *, x: str = "n", by: str | Iterable[str] | None = None, ax: Any = None) -> Any:
+        """Lines over x, one for each value of `by`, a column or several, with matplotlib; None: what tells rows apart. Returns the axes."""
+        by = [by] if isinstance(by, str) else list(by or self.by)
+        def line_of(row):
+            return ", ".join(str(row[column]) for column in by)
+
+        for name in (x, y, *by):
             if self.columns and name not in self.columns:
                 raise ValueError(f"lasolve: there is no column {name!r}; there are {', '.join(self.columns)}")
         if ax is None:
             from matplotlib.figure import Figure  # without a window, and closed by nobody
 
             ax = Figure(figsize=(6.4, 4), layout="constrained").subplots()
-        for name in dict.fromkeys(self[by]):
-            points = [(row[x], row[y]) for row in self.rows if row[by] == name and row[y] is not None]
+        for name in dict.fromkeys(map(line_of, self.rows)):
+            points = [(row[x], row[y]) for row in self.rows if line_of(row) == name and row[y] is not None]
             ax.plot(*zip(*points), marker="o", label=name)
         ax.set_xscale("log", base=2)
         ax.set_xticks(sorted(set(self[x])), [str(v) for v in sorted(set(self[x]))])

@@ -60,10 +60,21 @@ def test_compares():
         lasolve.compare(["tild"], n=64)
 
 
+def test_compares_recipes():
+    table = lasolve.compare(["tiled", "packed"], n=96, repeat=1, schedule=["right-looking", "crout"], block_size=[16, 32], check=True)
+    assert table.columns[:4] == ["n", "gemm", "schedule", "block_size"] and "check" not in table.columns
+    assert [(row["gemm"], row["schedule"], row["block_size"]) for row in table][1:4] == [
+        ("packed", "right-looking", 16), ("tiled", "right-looking", 32), ("packed", "right-looking", 32)]  # fmt: skip
+    assert len(table) == 8 and set(table["outcome"]) == {"solved"} and table["speedup"][0] == 1
+    with pytest.raises(ValueError, match="Cholesky has no schedule 'crout'"):
+        lasolve.compare(["tiled"], n=64, matrix="spd", factorization=["lu", "cholesky"], schedule="crout")
+
+
 def test_a_table_is_drawn():
     pytest.importorskip("matplotlib")
     table = lasolve.compare(["naive", "tiled"], n=[64, 128], repeat=1)
     assert len(table.plot().lines) == 2
+    assert len(lasolve.compare(["tiled", "packed"], n=64, repeat=1, schedule=["left-looking", "crout"]).plot().lines) == 4
     assert "<svg" in table._repr_html_()
 
 

@@ -126,12 +126,14 @@ const std::vector<CommandGuide>& guides() {
       {compare_command,
        "compare",
        "lasolve compare [MATRIX] [options]",
-       "what each GEMM backend is worth in a whole solve",
+       "what each GEMM backend, or another recipe, is worth in a whole solve",
        "Solves the same systems with each GEMM backend and shows what its products are worth in the whole solve. "
+       "Options that take a list, such as --schedule right-looking,crout, make other recipes, each of them a row. "
        "Backends are tried first, each in a process of its own. Then they run in turns, in random order, until their "
        "medians are known.",
        {"lasolve compare", "lasolve compare --gemm tiled,packed,blas --n 512:4k:x2 --report report.html",
         "lasolve compare spd:n=3000 --baseline-solvers openblas,eigen --attribution",
+        "lasolve compare -n 2k --gemm eigen,packed --schedule right-looking,crout --block-size 64,128",
         "lasolve compare --json today.json --baseline yesterday.json --fail-on slower",
         "lasolve compare --device cuda --copies --beside cpu.json --report gpu.html"},
        compare_options(),

@@ -63,6 +63,12 @@ bool is_open(const Request& r) {
          o.schedule == Schedule::automatic;
 }
 
+/// Whether an accuracy leaves the precision of factors open.
+bool picks_precision(const Options& o) {
+  return o.accuracy > 0 && o.precision == Precision::automatic && o.storage == Precision::automatic &&
+         o.refine == Refine::automatic;
+}
+
 /// Whether it is factored while it comes to the device, which is another thing than what was timed.
 bool arrives(const Problem& problem, const Device& device) {
   return device.kind == Device::cuda && !problem.is_generated() &&
@@ -137,7 +143,12 @@ std::string for_small(const tuned::Setting& s) {
 }
 
 std::string in_words(const tuned::Setting& s) {
-  return fmt::format("{}{}, {}, panels of at most {} columns", s.gemm, for_small(s), name_of(s.schedule), s.block_size);
+  return fmt::format("{}{}, {}, panels of at most {} columns{}", s.gemm, for_small(s), name_of(s.schedule),
+                     s.block_size, of_factors(s));
+}
+
+std::string of_factors(const tuned::Setting& s) {
+  return s.precision == Precision::automatic ? "" : fmt::format(", factors in {}", name_of(s.precision));
 }
 
 tuned::Machine machine_of(const Device& device, int threads) {
@@ -162,10 +173,14 @@ std::vector<std::string> take_tuned(Request& request, const Problem& problem) {
   if (arrives(problem, choice.device())) return {};
   const Method method = problem.method_for(o);
   const tuned::Machine machine = machine_of(choice.device(), o.threads);
-  const tuned::Entry* const e = tuned::nearest(kept.entries, {machine, o.precision, method, problem.n()});
+  const bool picks = picks_precision(o);
+  const tuned::Entry* const e = tuned::nearest(
+      kept.entries, {machine, picks ? Precision::fp64 : o.precision, method, problem.n(), picks ? o.accuracy : 0});
   if (!e || e->by_default.gemm != choice.name()) return {};  // it is said to be faster than another default
   if (e->is_default()) return {why(*e)};
-  const auto here = runnable_backends(choice.device(), request.products_in());
+  const bool picked = e->chosen.precision != Precision::automatic;
+  const auto here = runnable_backends(
+      choice.device(), picked ? find_solve_precision(e->chosen.precision)->products : request.products_in());
   const auto is_here = [&](const std::string& name) { return contains(here, name); };
   if (!is_here(e->chosen.gemm) || !(e->chosen.small.empty() || is_here(e->chosen.small)) ||
       !is_offered(method, e->chosen.schedule))
@@ -173,6 +188,7 @@ std::vector<std::string> take_tuned(Request& request, const Problem& problem) {
   std::vector<std::string> notes = notes_on_device(o, choice);
   o.device = choice.device();
   o.schedule = e->chosen.schedule, o.block_size = e->chosen.block_size;
+  if (picked) o.precision = e->chosen.precision;
   request.backends = {e->chosen.gemm};
   request.tuned = e->chosen;
   notes.push_back(why(*e));
@@ -189,7 +205,8 @@ std::string list_of_tuned(const Request& request) {
       {{"n"}, {"method", true}, {"precision", true}, {"chosen", true}, {"faster"}, {"tuned on", true}, {"used", true}}};
   for (const tuned::Entry& e : kept.entries) {
     const std::string other = tuned::difference(e.key.machine, here);
-    table.lines.push_back({std::to_string(e.key.n), in_words(e.key.method), name_of(e.key.precision),
+    const std::string to = e.key.accuracy > 0 ? fmt::format(" to {:.2g}", e.key.accuracy) : "";
+    table.lines.push_back({std::to_string(e.key.n), in_words(e.key.method), name_of(e.key.precision) + to,
                            e.is_default() ? "the default" : in_words(e.chosen),
                            e.is_default() ? "" : fmt::format("{:.2f} x", e.speedup), e.date,
                            other.empty() ? "yes" : "no: " + other});

@@ -23,6 +23,9 @@ std::string in_words(const tuned::Setting&);
 /// " and packed below 2 Mflop", where it has a backend for small products; else empty.
 std::string for_small(const tuned::Setting&);
 
+/// ", factors in fp32", where their precision was chosen; else empty.
+std::string of_factors(const tuned::Setting&);
+
 /// This machine, where a system is solved on a device. `threads`: as Options has them.
 tuned::Machine machine_of(const Device& device, int threads);
 

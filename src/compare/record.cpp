@@ -28,19 +28,10 @@ std::optional<double> number(const Json& json) {
 }
 
 Json object(const Setting& s) {
-  return {{"matrix", s.matrix},
-          {"factorization", s.factorization},
-          {"schedule", s.schedule},
-          {"block_size", s.block_size},
-          {"threads", s.threads},
-          {"warmup", s.warmup},
-          {"least_visits", s.least_visits},
-          {"most_visits", s.visits},
-          {"most_runs", s.rounds},
-          {"noise", s.noise},
-          {"enough_seconds", s.enough_seconds},
-          {"seed", s.seed},
-          {"copies", s.copies}};
+  return {
+      {"matrix", s.matrix},      {"threads", s.threads},  {"warmup", s.warmup}, {"least_visits", s.least_visits},
+      {"most_visits", s.visits}, {"most_runs", s.rounds}, {"noise", s.noise},   {"enough_seconds", s.enough_seconds},
+      {"seed", s.seed},          {"copies", s.copies}};
 }
 
 Json object(const Limit& l) {
@@ -95,15 +86,18 @@ Json object(const bench::Change& c) {
           {"of_processors", c.of_processors}};
 }
 
-Json object(const Row& r, const Row* first, const std::optional<bench::Roof>& roof) {
+Json object(const Comparison& all, const Row& r, const std::optional<bench::Roof>& roof) {
+  const Row& first = *all.at(r.key.n).front();
   const bench::Spread spread = bench::spread_of(r.seconds);
   const bool timed = r.timed(), ours = timed && !r.is_baseline_solver;
-  const auto over_first = timed && first && first->timed() ? std::optional(beside(r, *first)) : std::nullopt;
+  const auto over_first = timed && first.timed() ? std::optional(beside(r, first)) : std::nullopt;
   const auto if_timed = [&](double x) { return timed ? or_null(x) : Json(nullptr); };
   return {{"n", r.key.n},
           {"gemm", r.key.gemm},
           {"precision", r.key.precision},
           {"device", r.key.device},
+          {"options", r.key.options},
+          {"name", all.label_of(r)},
           {"peer", r.is_baseline_solver},
           {"passed", r.passed()},
           {"failure", or_null(r.failure)},
@@ -152,16 +146,16 @@ Json object(const Row& r, const Row* first, const std::optional<bench::Roof>& ro
 /// Of each size, each row beside each of those before it.
 Json pairs_of(const Comparison& all) {
   Json pairs = Json::array();
-  const auto name = [](const Row& r) { return Json{{"gemm", r.key.gemm}, {"precision", r.key.precision}}; };
   for (const Size& size : all.sizes) {
     const std::vector<const Row*> rows = all.at(size.n);
+    std::vector<Json> names;
+    for (const Row* r : rows)
+      names.push_back({{"gemm", r->key.gemm}, {"precision", r->key.precision}, {"name", all.label_of(*r)}});
     for (std::size_t i = 0; i < rows.size(); ++i)
       for (std::size_t j = 0; j < i; ++j)
         if (rows[i]->timed() && rows[j]->timed())
-          pairs.push_back({{"n", size.n},
-                           {"row", name(*rows[i])},
-                           {"beside", name(*rows[j])},
-                           {"change", object(beside(*rows[i], *rows[j]))}});
+          pairs.push_back(
+              {{"n", size.n}, {"row", names[i]}, {"beside", names[j]}, {"change", object(beside(*rows[i], *rows[j]))}});
   }
   return pairs;
 }
@@ -186,10 +180,22 @@ void read_attribution(const Json& json, Row& r) {
   for (const Json& task : json.at("tasks")) r.tasks.push_back(task_in(task));
 }
 
-Row row_in(const Json& json) {
+/// Older files have one for all rows.
+std::map<std::string, std::string> options_of_all(const Json& setting) {
+  std::map<std::string, std::string> options;
+  for (const char* const name : {"factorization", "schedule"})
+    if (const std::string word = setting.value(name, "auto"); word != "auto") options[name] = word;
+  if (const auto columns = setting.value("block_size", std::int64_t(0)); columns > 0)
+    options["block-size"] = std::to_string(columns);
+  return options;
+}
+
+Row row_in(const Json& json, const std::map<std::string, std::string>& options_of_all) {
   Row r;
   r.key = {json.at("gemm"), json.at("precision"), json.at("device"), json.at("n")};
+  r.key.options = json.value("options", options_of_all);
   r.is_baseline_solver = json.at("peer");
+  if (r.is_baseline_solver) r.key.options.erase("schedule"), r.key.options.erase("block-size");
   if (r.is_baseline_solver && r.key.gemm.ends_with(" (peer)"))
     r.key.gemm.replace(r.key.gemm.size() - 7, 7, " (solver)");  // files of the release before
   if (!json.at("passed").get<bool>()) r.failure = json.at("failure");
@@ -246,11 +252,16 @@ bench::Clocks clocks_in(const Json& size) {
 }
 
 Setting setting_in(const Json& json) {
-  return {
-      json.at("matrix"),          json.at("factorization"), json.at("schedule"),           json.at("block_size"),
-      json.at("threads"),         json.at("warmup"),        json.value("least_visits", 1), json.value("most_visits", 1),
-      json.at("most_runs"),       json.at("noise"),         json.at("enough_seconds"),     json.at("seed"),
-      json.value("copies", false)};
+  return {json.at("matrix"),
+          json.at("threads"),
+          json.at("warmup"),
+          json.value("least_visits", 1),
+          json.value("most_visits", 1),
+          json.at("most_runs"),
+          json.at("noise"),
+          json.at("enough_seconds"),
+          json.at("seed"),
+          json.value("copies", false)};
 }
 
 }  // namespace
@@ -258,7 +269,7 @@ Setting setting_in(const Json& json) {
 Json drawn_beside(const Comparison& all, const Json& environment) {
   Json rows = Json::array();
   for (const Row& row : all.rows) {
-    rows.push_back(object(row, all.at(row.key.n).front(), std::nullopt));
+    rows.push_back(object(all, row, std::nullopt));
     rows.back()["attribution"] = nullptr;
   }
   const bool timed = any_of(all.rows, [](const Row& r) { return !r.tasks.empty(); });
@@ -276,7 +287,7 @@ Json as_json(const Comparison& all, const Json& environment, const Json& beside)
                      {"yardstick_seconds", object(s.yardstick)},
                      {"sm_clocks_mhz", object(s.clocks)},
                      {"notes", s.notes}});
-  for (const Row& r : all.rows) rows.push_back(object(r, all.at(r.key.n).front(), all.roof_of(r)));
+  for (const Row& r : all.rows) rows.push_back(object(all, r, all.roof_of(r)));
   return {{"schema_version", schema_version},
           {"date", or_null(all.date)},
           {"command", or_null(all.command)},
@@ -299,7 +310,7 @@ std::string as_trace(const Comparison& all) {
   for (const Row& r : all.rows) {
     if (r.tasks.empty()) continue;
     ++process;
-    name("process_name", process, 0, fmt::format("{}, n = {}, {}", r.key.gemm, r.key.n, r.key.precision));
+    name("process_name", process, 0, fmt::format("{}, n = {}, {}", all.label_of(r), r.key.n, r.key.precision));
     std::vector<std::string> lanes;  // tasks of one phase overlap where there are several
     for (const TaskTime& t : r.tasks)
       if (!contains(lanes, t.lane)) lanes.push_back(t.lane);
@@ -351,7 +362,8 @@ Comparison comparison_of(const std::string& text, const std::string& name) {
     for (const Json& s : json.at("sizes"))
       all.sizes.push_back({s.at("n"), s.at("matrix"), s.at("matrix_hash"), s.at("other_processors"), yardstick_in(s),
                            clocks_in(s), s.value("notes", std::vector<std::string>())});  // older files have none
-    for (const Json& row : json.at("rows")) all.rows.push_back(row_in(row));
+    const auto options = options_of_all(json.at("compare"));
+    for (const Json& row : json.at("rows")) all.rows.push_back(row_in(row, options));
     return all;
   } catch (const Json::exception& e) {
     throw io::InputError(fmt::format("{}: error: the JSON of lasolve compare is not whole: {}", name, e.what()));

@@ -85,7 +85,7 @@ void remark_on_noise(const Comparison& all, const Size& size, Remarks& remarks) 
       !all_of(timed, [](const Row* r) { return r->seconds.size() >= bench::least_for_a_verdict; }))
     return;
   remarks.push_back(fmt::format("n = {}: noise hides what {} and {} differ by; --repeat and --seconds allow more runs",
-                                size.n, timed.front()->key.gemm, timed.back()->key.gemm));
+                                size.n, all.label_of(*timed.front()), all.label_of(*timed.back())));
 }
 
 void remark_on_load(const Size& size, Remarks& remarks) {
@@ -101,7 +101,8 @@ void remark_on_clocks(const Comparison& all, const Size& size, Remarks& remarks)
   std::vector<std::string> slowed;
   for (const Row* r : all.at(size.n))
     if (r->timed() && r->is_slowed())
-      slowed.push_back(fmt::format("{} in {} ({:.0f} % of its time)", r->key.gemm, r->key.precision, 100 * *r->slowed));
+      slowed.push_back(
+          fmt::format("{} in {} ({:.0f} % of its time)", all.label_of(*r), r->key.precision, 100 * *r->slowed));
   if (!slowed.empty())
     remarks.push_back(
         fmt::format("n = {}: heat or a limit of power held the clock down: {}", size.n, fmt::join(slowed, ", ")));
@@ -111,7 +112,7 @@ void remark_on_other_factors(const Comparison& all, const Size& size, Remarks& r
   std::vector<std::string> names;
   for (const Row* r : all.at(size.n))
     if (r->timed() && !r->fell_back_to.empty())
-      names.push_back(fmt::format("{} in {} by factors in {}", r->key.gemm, r->key.precision, r->fell_back_to));
+      names.push_back(fmt::format("{} in {} by factors in {}", all.label_of(*r), r->key.precision, r->fell_back_to));
   if (!names.empty())
     remarks.push_back(fmt::format("n = {}: coarser factors did not do, so that times are of two factorizations: {}",
                                   size.n, fmt::join(names, ", ")));
@@ -121,15 +122,16 @@ void remark_on_few_runs(const Comparison& all, const Size& size, Remarks& remark
   std::vector<std::string> names;
   for (const Row* r : all.at(size.n))
     if (r->timed() && !r->is_baseline_solver && r->seconds.size() < bench::least_for_a_verdict)
-      names.push_back(r->key.gemm);
+      names.push_back(all.label_of(*r));
   if (names.empty()) return;
   const auto timed = by_time(all.at(size.n));
   const bool unknown = timed.size() > 1 && !are_distinguishable(timed);
-  remarks.push_back(fmt::format(
-      "n = {}: fewer runs than the {} that a verdict takes: {}{}; --seconds and --repeat allow more", size.n,
-      bench::least_for_a_verdict, fmt::join(names, ", "),
-      unknown ? fmt::format("; too few runs to tell {} and {} apart", timed.front()->key.gemm, timed.back()->key.gemm)
-              : ""));
+  remarks.push_back(
+      fmt::format("n = {}: fewer runs than the {} that a verdict takes: {}{}; --seconds and --repeat allow more",
+                  size.n, bench::least_for_a_verdict, fmt::join(names, ", "),
+                  unknown ? fmt::format("; too few runs to tell {} and {} apart", all.label_of(*timed.front()),
+                                        all.label_of(*timed.back()))
+                          : ""));
 }
 
 /// Once for all sizes.

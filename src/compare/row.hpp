@@ -1,7 +1,8 @@
-// What is compared: one backend at one size is a row.
+// What is compared: one recipe at one size is a row. A recipe is a backend, a precision, and options that make it another one.
 #pragma once
 
 #include <array>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,8 +34,17 @@ struct TaskTime {
 struct Key {
   std::string gemm, precision, device;
   std::int64_t n = 0;
+  /// What was asked for of a solve besides, each option by its name, such as {"schedule", "crout"}. Not here: its default.
+  std::map<std::string, std::string> options = {};
   auto operator<=>(const Key&) const = default;
 };
+
+/// The word that an option has; that of its default is "auto".
+std::string option_of(const Key&, const std::string& option);
+/// "--schedule crout --refine none".
+std::string options_in_words(const Key&);
+/// "packed (block-size 64, crout) in fp64".
+std::string in_words(const Key&);
 
 struct Row {
   Key key;
@@ -107,8 +117,7 @@ struct Size {
 
 /// How it was measured: what has to be the same where a sweep is continued.
 struct Setting {
-  std::string matrix, factorization, schedule;
-  std::int64_t block_size = 0;
+  std::string matrix;
   int threads = 0, warmup = 1, least_visits = 10, visits = 80, rounds = 400;
   double noise = 0.003, enough_seconds = 10;
   std::uint64_t seed = 1;
@@ -132,6 +141,11 @@ struct Comparison {
 
   const Row* find(const Key&) const;
   const Size* find_size(std::int64_t n) const;
+  /// The options in which rows differ, but for baseline solvers: those that change most slowly from row to row first.
+  std::vector<std::string> differing_options() const;
+  /// What a row is called among those in its precision: "packed", "packed (crout, refine none)", or where all are of one backend
+  /// "crout, refine none".
+  std::string label_of(const Row&) const;
   /// What the updates of a row are held against: a limit, or the fastest of them where these are faster than its rate. Nothing where
   /// none was measured.
   std::optional<bench::Roof> roof_of(const Row&) const;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "compare/attribution.hpp"
 #include "compare/beside.hpp"
@@ -72,6 +73,32 @@ std::string legend_of_verdicts(const Comparison& all) {
   if (any([](const bench::Change& c) { return std::abs(c.machine) >= 0.0005; }))
     text += "of all rows: what the other rows of a size moved by as well, as far as the machine may have done it\n";
   return text;
+}
+
+/// The columns that tell rows apart, which are the first of each table.
+class Identity {
+ public:
+  explicit Identity(const Comparison& all) : options_(all.differing_options()) {}
+
+  std::vector<Table::Column> columns() const {
+    std::vector<Table::Column> all = {{"n"}, {"gemm", true}, {"precision", true}};
+    for (const std::string& option : options_) all.push_back({option, true});
+    return all;
+  }
+  std::vector<std::string> of(const Row& r) const {
+    std::vector<std::string> cells = {std::to_string(r.key.n), r.key.gemm, r.key.precision};
+    for (const std::string& option : options_)
+      cells.push_back(r.is_baseline_solver && !r.key.options.count(option) ? "-" : option_of(r.key, option));
+    return cells;
+  }
+
+ private:
+  std::vector<std::string> options_;
+};
+
+template <class T>
+void extend(std::vector<T>& all, std::vector<T> more) {
+  all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
 }  // namespace
@@ -153,7 +180,7 @@ std::vector<std::string> orders_of(const Comparison& all) {
     std::string text = fmt::format("n = {}: ", size.n);
     for (std::size_t i = 0; i < rows.size(); ++i) {
       if (i > 0) text += beside(*rows[i], *rows[i - 1]).kind == bench::Change::slower ? " < " : " = ";
-      text += rows[i]->key.gemm + (several ? " in " + rows[i]->key.precision : "");
+      text += all.label_of(*rows[i]) + (several ? " in " + rows[i]->key.precision : "");
     }
     orders.push_back(std::move(text));
   }
@@ -168,9 +195,6 @@ Table table_of(const Comparison& all, bool with_baseline) {
   const auto cells_of = [&](const Row& r) {
     const bool ours = r.timed() && !r.is_baseline_solver;
     std::vector<Cell> cells = {
-        {{"n"}, std::to_string(r.key.n)},
-        {{"gemm", true}, r.key.gemm},
-        {{"precision", true}, r.key.precision},
         {{"solve"}, r.timed() ? short_seconds(r.median()) : "-"},
         {{"runs"}, std::to_string(r.seconds.size())},
         {{"spread"}, r.timed() ? spread(r) : "-"},
@@ -183,15 +207,16 @@ Table table_of(const Comparison& all, bool with_baseline) {
         {{"forward error"}, error(r.forward_error)},
         {{"result", true}, result_of(r)}};
     if (all.setting.copies)
-      cells.insert(cells.begin() + 4,
+      cells.insert(cells.begin() + 1,
                    {{"from host"}, r.seconds_from_host.empty() ? "-" : short_seconds(r.median_from_host())});
     if (with_baseline) cells.push_back({{"against the baseline", true}, against_baseline(r)});
     return cells;
   };
+  const Identity identity(all);
   Table table;
   for (const Row& r : all.rows) {
-    table.columns.clear();
-    table.lines.emplace_back();
+    table.columns = identity.columns();
+    table.lines.push_back(identity.of(r));
     for (Cell& cell : cells_of(r)) table.columns.push_back(cell.column), table.lines.back().push_back(cell.text);
   }
   return table;
@@ -231,7 +256,9 @@ std::string legend_of(const Comparison& all, bool with_baseline) {
 Table phase_table(const Comparison& all) {
   constexpr Phase shown[] = {Phase::to_device, Phase::panel,  Phase::swap,    Phase::trsm, Phase::gemm,
                              Phase::solve,     Phase::refine, Phase::to_host, Phase::other};
-  Table table{{{"n"}, {"gemm", true}, {"precision", true}, {"were updates free"}, {"speed-up then"}}};
+  const Identity identity(all);
+  Table table{identity.columns()};
+  extend(table.columns, {{"were updates free"}, {"speed-up then"}});
   if (!all.limits.empty()) table.columns.push_back({"at the roofline"});
   table.columns.push_back({"wall"});
   std::vector<Phase> phases;
@@ -240,7 +267,7 @@ Table phase_table(const Comparison& all) {
       phases.push_back(p), table.columns.push_back({name_of(p)});
   for (const Row& r : all.rows) {
     if (!r.timed() || r.is_baseline_solver) continue;
-    std::vector<std::string> line = {std::to_string(r.key.n), r.key.gemm, r.key.precision};
+    std::vector<std::string> line = identity.of(r);
     const FreeUpdates free = free_updates(r);
     const double seconds = free.seconds.value_or(0);
     line.push_back(free.seconds ? (free.exact ? "" : "at least ") + short_seconds(seconds) : "-");
@@ -261,16 +288,9 @@ Table phase_table(const Comparison& all) {
 }
 
 Table update_table(const Comparison& all) {
-  Table table{{{"n"},
-               {"gemm", true},
-               {"precision", true},
-               {"m"},
-               {"columns"},
-               {"k"},
-               {"updates"},
-               {"time"},
-               {"share"},
-               {"GFLOP/s"}}};
+  const Identity identity(all);
+  Table table{identity.columns()};
+  extend(table.columns, {{"m"}, {"columns"}, {"k"}, {"updates"}, {"time"}, {"share"}, {"GFLOP/s"}});
   if (!all.limits.empty()) table.columns.push_back({"of the roofline"});
   for (const Row& r : all.rows) {
     const auto roof = all.roof_of(r);
@@ -293,10 +313,11 @@ Table update_table(const Comparison& all) {
     }
     for (std::size_t u = 0; u < updates.size(); ++u) {
       const TaskTime& t = updates[u];
-      table.lines.push_back({std::to_string(r.key.n), r.key.gemm, r.key.precision, std::to_string(t.m),
-                             std::to_string(t.n), std::to_string(t.k), std::to_string(counts[u]),
-                             short_seconds(t.seconds), fmt::format("{:.1f} %", 100 * t.seconds / r.total_seconds),
-                             fmt::format("{:.1f}", t.gflops())});
+      table.lines.push_back(identity.of(r));
+      extend(table.lines.back(),
+             {std::to_string(t.m), std::to_string(t.n), std::to_string(t.k), std::to_string(counts[u]),
+              short_seconds(t.seconds), fmt::format("{:.1f} %", 100 * t.seconds / r.total_seconds),
+              fmt::format("{:.1f}", t.gflops())});
       if (!all.limits.empty())
         table.lines.back().push_back(floors[u] > 0 && t.seconds > 0 ? percent(floors[u] / t.seconds) : "-");
     }
@@ -316,7 +337,7 @@ std::string as_csv(const Comparison& all, const Json& environment) {
   std::string text =
       "n,gemm,precision,device,peer,passed,runs,seconds,seconds_least,seconds_most,speedup_over_first,gemm_seconds,"
       "gemm_gflops,gemm_share,backward_error,seconds_if_updates_were_free,verdict,shift,failure,slowed,seconds_from_"
-      "host,speedup_low,speedup_high,componentwise_backward_error,forward_error,warnings";
+      "host,speedup_low,speedup_high,componentwise_backward_error,forward_error,warnings,options";
   const auto quoted = [](const std::string& words) {
     std::string safe;
     for (const char c : words) safe += c == '"' ? std::string("\"\"") : c == '\n' ? " " : std::string(1, c);
@@ -333,7 +354,7 @@ std::string as_csv(const Comparison& all, const Json& environment) {
     const auto where = [](bool there, double x) { return there ? fmt::format("{}", x) : std::string(); };
     const auto over_first = timed && first.timed() ? std::optional(beside(r, first)) : std::nullopt;
     const bool has_interval = over_first && std::isfinite(over_first->high);
-    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", r.key.n,
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", r.key.n,
                         quoted(r.key.gemm), r.key.precision, r.key.device, r.is_baseline_solver ? "yes" : "no",
                         r.passed() ? "yes" : "no", r.seconds.size(), where(timed, median), where(timed, least),
                         where(timed, most), where(bool(over_first), over_first ? 1 / (1 + over_first->shift) : 0),
@@ -348,7 +369,7 @@ std::string as_csv(const Comparison& all, const Json& environment) {
                         where(has_interval, has_interval ? 1 / (1 + over_first->low) : 0),
                         where(bool(r.componentwise_error), r.componentwise_error.value_or(0)),
                         where(bool(r.forward_error), r.forward_error.value_or(0)),
-                        quoted(fmt::format("{}", fmt::join(r.warnings, "; "))));
+                        quoted(fmt::format("{}", fmt::join(r.warnings, "; "))), quoted(options_in_words(r.key)));
     const Size* const size = environment.empty() ? nullptr : all.find_size(r.key.n);
     text += where_measured + (size ? "," + size->hash : "") + "\n";
   }

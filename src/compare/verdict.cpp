@@ -277,7 +277,15 @@ std::optional<bench::Change> verdict(const Comparison& before, const Comparison&
 std::string why_no_verdict(const Comparison& before, const Comparison& after, const Key& key) {
   const Row *was = before.find(key), *is = after.find(key);
   if (is && !is->timed()) return "";
-  if (!was || !before.find_size(key.n)) return "not in it";
+  if (!was || !before.find_size(key.n)) {
+    const auto with_others = [&](const Row& row) {
+      Key its = row.key;
+      its.options = key.options;
+      return its == key;
+    };
+    const Row* const other = find_in(before.rows, with_others);
+    return other ? fmt::format("not in it, but {}", in_words(other->key)) : "not in it";
+  }
   if (!was->timed()) return "it failed there";
   const auto factors = [&](const Row& row) { return row.fell_back_to.empty() ? key.precision : row.fell_back_to; };
   return fmt::format("by {} factors there, by {} here", factors(*was), factors(*is));

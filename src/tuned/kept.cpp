@@ -46,6 +46,7 @@ Json object(const Entry& e) {
           {"n", e.key.n},
           {"factorization", name_of(e.key.method)},
           {"precision", name_of(e.key.precision)},
+          {"accuracy", e.key.accuracy > 0 ? Json(e.key.accuracy) : Json(nullptr)},
           {"default", object(e.by_default, e.default_seconds)},
           {"chosen", object(e.chosen, e.seconds)},
           {"speedup", e.speedup},
@@ -85,10 +86,17 @@ std::string date_in(const Json& json) {
   return date;
 }
 
+/// Older files lack fields.
+bool is_there(const Json& json, const char* field) {
+  const auto it = json.find(field);
+  return it != json.end() && !it->is_null();
+}
+
 Setting setting_in(const Json& json) {
   Setting s{json.at("gemm"), word_in<Schedule>(json, "schedule"), size_in(json, "block_size")};
-  if (const auto small = json.find("small_gemm"); small != json.end() && !small->is_null())
-    s.small = *small, s.small_below = positive_in(json, "small_below_flops");
+  if (is_there(json, "small_gemm"))
+    s.small = json.at("small_gemm"), s.small_below = positive_in(json, "small_below_flops");
+  if (is_there(json, "precision")) s.precision = word_in<Precision>(json, "precision");
   return s;
 }
 
@@ -104,6 +112,7 @@ Entry entry_in(const Json& json) {
   e.key.precision = word_in<Precision>(json, "precision");
   e.key.method = word_in<Method>(json, "factorization");
   e.key.n = size_in(json, "n");
+  if (is_there(json, "accuracy")) e.key.accuracy = positive_in(json, "accuracy");
   e.backends = json.at("backends").get<std::vector<std::string>>();
   e.date = date_in(json);
   e.by_default = setting_in(json.at("default")), e.chosen = setting_in(json.at("chosen"));
@@ -137,7 +146,8 @@ Json as_json(const Setting& s) {
           {"schedule", name_of(s.schedule)},
           {"block_size", s.block_size},
           {"small_gemm", has_small ? Json(s.small) : Json(nullptr)},
-          {"small_below_flops", has_small ? Json(s.small_below) : Json(nullptr)}};
+          {"small_below_flops", has_small ? Json(s.small_below) : Json(nullptr)},
+          {"precision", s.precision == Precision::automatic ? Json(nullptr) : Json(name_of(s.precision))}};
 }
 
 Json as_json(const std::vector<Entry>& entries) {

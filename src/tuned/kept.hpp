@@ -25,6 +25,7 @@ struct Key {
   Precision precision = Precision::fp64;  ///< one of solve_precisions
   Method method = Method::lu;
   std::int64_t n = 0;
+  double accuracy = 0;  ///< that is asked for, and leaves the precision open; 0: none
   bool operator==(const Key&) const = default;
 };
 
@@ -62,8 +63,8 @@ std::string add(const std::string& path, Entry);
 /// Whether there was one. Throws io::OutputError.
 bool remove(const std::string& path);
 
-/// The fields "gemm", "schedule", "block_size", "small_gemm" and "small_below_flops"; the last two are null where there is no such
-/// backend.
+/// The fields "gemm", "schedule", "block_size", "small_gemm" and "small_below_flops", which are null where there is no such backend, and
+/// "precision", which is null where none was chosen.
 Json as_json(const Setting&);
 Json as_json(const std::vector<Entry>&);
 /// Of a text that as_json() made; `name` is how it is called in errors. Throws io::InputError where it is none.

@@ -178,12 +178,20 @@ class Search {
     return found_.steps.back().winner != 0;
   }
 
+  static bool is_open(const Setting& s) { return s.precision == Precision::automatic; }
+
+  Setting chosen_but(Schedule schedule, std::int64_t block_size) const {
+    Setting setting = found_.chosen;
+    setting.schedule = schedule, setting.block_size = block_size;
+    return setting;
+  }
+
   void choose_block_size() {
     constexpr int most = 3;  // then columns have become eight times as many
     for (int i = 0; i < most && may_go_on(); ++i) {
       const auto sizes = block_sizes_around(found_.chosen.block_size, space_.n);
       std::vector<Setting> settings;
-      for (const std::int64_t nb : sizes) settings.push_back({found_.chosen.gemm, found_.chosen.schedule, nb});
+      for (const std::int64_t nb : sizes) settings.push_back(chosen_but(found_.chosen.schedule, nb));
       if (!step("block sizes", settings)) return;
       const std::int64_t nb = found_.chosen.block_size;
       if (nb != sizes.front() && nb != sizes.back()) return;
@@ -193,8 +201,7 @@ class Search {
   void choose_schedule() {
     std::vector<Setting> settings;
     for (const auto& [schedule, block_size] : space_.schedules)
-      for (const std::int64_t nb : {block_size, found_.chosen.block_size})
-        settings.push_back({found_.chosen.gemm, schedule, nb});
+      for (const std::int64_t nb : {block_size, found_.chosen.block_size}) settings.push_back(chosen_but(schedule, nb));
     step("schedules", settings);
   }
 
@@ -202,7 +209,8 @@ class Search {
     std::vector<Setting> settings;
     for (const Setting& other : space_.by_backend)
       for (const double below : small_products(found_.chosen.block_size, space_.n))
-        if (other.gemm != found_.chosen.gemm) {
+        if (other.gemm != found_.chosen.gemm &&
+            (is_open(found_.chosen) || other.precision == found_.chosen.precision)) {
           settings.push_back(found_.chosen);
           settings.back().small = other.gemm, settings.back().small_below = below;
         }

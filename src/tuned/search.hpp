@@ -39,7 +39,8 @@ std::size_t winner(const std::vector<TimedSetting>&);
 struct Space {
   std::int64_t n = 0;
   Setting by_default;
-  /// The backends that may be chosen, each with its default: where products are quick, other schedules serve.
+  /// The backends that may be chosen, in each precision that may be, with the default of both: where products are quick, other schedules
+  /// serve.
   std::vector<Setting> by_backend;
   /// The schedules, with the block sizes that are their default.
   std::vector<std::pair<Schedule, std::int64_t>> schedules;

@@ -1,4 +1,5 @@
-// What `lasolve tune` chooses among: a backend, a schedule, how many columns a panel has, and a backend for small products.
+// What `lasolve tune` chooses of a recipe: a backend, a schedule, how many columns a panel has, a backend for small products, and where
+// an accuracy is asked for the precision of the factors.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +17,7 @@ struct Setting {
   std::int64_t block_size = 1;  ///< columns of a panel at most
   std::string small = {};  ///< the backend of products of fewer than small_below operations; empty: the same as of all
   double small_below = 0;
+  Precision precision = Precision::automatic;  ///< of factors and products; automatic: as it is without that
 
   bool operator==(const Setting&) const = default;
 };

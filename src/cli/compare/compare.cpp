@@ -103,7 +103,7 @@ std::vector<std::string> unknown_rows(const Comparison& all) {
     const bool known = row.against_baseline && bench::word_of(*row.against_baseline) != std::string("unknown");
     if (known) continue;
     unknown.push_back(
-        fmt::format("{} in {} at n = {} ({})", row.key.gemm, row.key.precision, row.key.n,
+        fmt::format("{} in {} at n = {} ({})", all.label_of(row), row.key.precision, row.key.n,
                     row.against_baseline ? compare::in_words(*row.against_baseline) : row.why_no_verdict));
   }
   return unknown;
@@ -142,7 +142,7 @@ void say_what_failed(const Comparison& all) {
     });
     Failure& its = same ? *same : failures.emplace_back(Failure{row, {}, {}});
     its.sizes.insert(row.key.n);
-    if (!contains(its.names, row.key.gemm)) its.names.push_back(row.key.gemm);
+    if (const std::string name = all.label_of(row); !contains(its.names, name)) its.names.push_back(name);
   }
   for (const Failure& f : failures)
     fmt::print(stderr, "lasolve: {} in {} at n = {}: {}\n", fmt::join(f.names, ", "), f.first.key.precision,

@@ -19,6 +19,17 @@ OptionOf<CompareRequest> file_option(const char* name, std::string CompareReques
   return OptionOf<CompareRequest>(name, 0, "FILE", meaning).to(member);
 }
 
+/// An option of a solve that takes a list.
+OptionOf<CompareRequest> list_option(const char* name, const char* value,
+                                     const char* meaning = "or a list of them, each word a row; see solve") {
+  OptionOf<CompareRequest> option = {name,   solve_option(name).letter,  value,
+                                     "auto", solve_option(name).choices, meaning};
+  if (!option.choices.empty() && !contains(option.choices, "auto"))
+    option.choices.insert(option.choices.begin(), "auto");
+  option.to([=](CompareRequest& r, auto& list) { r.lists.push_back(alternatives_of(name, list)); });
+  return option;
+}
+
 const Table<CompareRequest>& compare_table() {
   using R = CompareRequest;
   using O = OptionOf<R>;
@@ -37,12 +48,17 @@ const Table<CompareRequest>& compare_table() {
           .to(&R::baseline_solver_names)
           .was("--peers"),
       device_option<R>(),
-      O("precision", 'p', "TYPES", "auto", {"auto", "fp64", "fp32", "tf32", "fp16", "bf16"},
-        "or a list of them, of factors and products; see solve; auto: fp64, or what all backends have that are named"),
-      factorization_option<R>("see solve"),
+      list_option(
+          "precision", "TYPES",
+          "or a list of them, of factors and products; see solve; auto: fp64, or what all backends have that are "
+          "named"),
+      list_option("factorization", "METHODS"),
       assume_suitable_option<R>(),
-      schedule_option<R>("see solve"),
-      block_size_option<R>(),
+      list_option("pivoting", "KINDS"),
+      list_option("schedule", "NAMES"),
+      list_option("block-size", "SIZES", "columns of a panel at most, or a list of such sizes, each a row"),
+      list_option("storage", "TYPES"),
+      list_option("refine", "METHODS"),
       threads_option<R>(),
       O("noise", 0, "PERCENT", "0.3",
         "a backend has run enough when the standard error of its median is at most this, and a change of 2.3 % could "
@@ -181,6 +197,17 @@ Precision precision_of_all(CompareRequest& r) {
   return Precision::fp64;
 }
 
+void take_automatic_precision(CompareRequest& r) {
+  auto& words = find_in(r.lists, [](const Alternatives& a) { return a.option == "precision"; })->words;
+  const auto open = std::find(words.begin(), words.end(), "auto");
+  if (open == words.end()) return;
+  const std::string taken = name_of(precision_of_all(r));
+  if (contains(words, taken))
+    words.erase(open);
+  else
+    *open = taken;
+}
+
 /// What has to be true of several options at once.
 void require_sense(const CompareRequest& r) {
   if (r.fail_on_slower && r.baselines.empty())
@@ -231,7 +258,7 @@ CompareRequest parse_compare(int argc, const char* const* argv) {
   require_files_of_their_own(r);
   Options& o = r.options;
   o.condition = false;  // what is timed is the same for all
-  const std::string gemm = given.text("gemm"), precision = given.text("precision");
+  const std::string gemm = given.text("gemm");
   r.are_named = gemm != "all";
   if (o.device.kind == Device::automatic && !r.are_named) o.device = automatic_device();
   r.backends = backends_of(gemm, o.device, r.patience);
@@ -241,14 +268,13 @@ CompareRequest parse_compare(int argc, const char* const* argv) {
     first.gemm = r.backends.front();
     o.device = choose(first).device();
   }
-  r.precisions = precision == "auto" ? std::vector{precision_of_all(r)} : precisions_of(precision);
+  take_automatic_precision(r);
   const BaselineSolvers baseline_solvers =
       given.has("baseline-solvers") ? baseline_solvers_of(r.baseline_solver_names, o.device) : BaselineSolvers();
   r.baseline_solvers = baseline_solvers.found, r.left_out = baseline_solvers.left_out;
   r.sizes = sizes_asked_for(given.text("n"), r.matrix, o.device.kind == Device::cuda);
   compare::Setting& s = r.setting;
-  s.matrix = r.matrix, s.factorization = given.text("factorization"), s.schedule = given.text("schedule");
-  s.block_size = o.block_size, s.threads = Queue<Cpu>(o.threads).threads();
+  s.matrix = r.matrix, s.threads = Queue<Cpu>(o.threads).threads();
   s.visits = std::min(s.visits, s.rounds), s.least_visits = std::min(s.least_visits, s.visits);
   s.copies = r.copies && o.device.kind == Device::cuda;
   require_sense(r);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "baseline_solvers/baseline_solvers.hpp"
+#include "cli/alternatives.hpp"
 #include "cli/request.hpp"
 #include "compare/row.hpp"
 #include "compare/timed.hpp"
@@ -20,11 +21,11 @@ struct CompareRequest {
   std::vector<std::int64_t> sizes;     // none: the matrix has its own
   std::vector<std::string> backends;   // names; the first is what speed-ups are over
   bool are_named = false;              // not all that there are
-  std::vector<Precision> precisions;
-  std::string why_precision;  // it is not fp64, though nobody has asked for another. Else empty
+  std::vector<Alternatives> lists;     // options of a solve, each word of which makes other contestants
+  std::string why_precision;           // it is not fp64, though nobody has asked for another. Else empty
   std::vector<const baseline_solvers::Library*> baseline_solvers;
   std::vector<std::string> left_out;  // baseline solvers that were asked for and have no part, each with why
-  Options options;                    // of every solve, but for backend and precision
+  Options options;                    // of every solve, but for the backend and what is in lists
   compare::Setting setting;
   std::vector<std::string> words;  // that it was parsed from
 

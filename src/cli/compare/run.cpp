@@ -205,7 +205,7 @@ class RunsOfSize {
     plugin::require_intact(row.key.gemm);
     Run run{std::move(solve.report), std::move(solve.tasks), std::move(solve.recipe), plugin::take_cost(row.key.gemm)};
     const Report& report = run.report;
-    method_ = report.method;
+    if (options.factorization == Method::automatic) method_ = report.method;
     if (report.outcome.has_solution()) keep_solution(c, X_);
     row.backward_error = report.backward_error, row.hpl_residual = report.hpl_residual;
     row.failure = why_no_result(report);
@@ -265,22 +265,23 @@ class RunsOfSize {
   double run_baseline_solver(std::size_t c, bool counts) {
     Row& row = rows_[c];
     const auto [A, B] = problem_->on_host(request_.options.threads);
-    if (method_ == Method::automatic) method_ = Method::lu;
+    Method method = all_[c].options.factorization;
+    if (method == Method::automatic) method = method_;
     Matrix<double> X(A.rows(), B.cols());
     const baseline_solvers::Library& library = *all_[c].baseline_solver;
     const baseline_solvers::System<double> system{A, B, X.view()};
     const double before = compare::processor_seconds();
-    const double seconds = baseline_solvers::solve(library, system, method_, request_.options.threads).whole;
+    const double seconds = baseline_solvers::solve(library, system, method, request_.options.threads).whole;
     if (counts) row.processor_seconds.push_back(compare::processor_seconds() - before);
     keep_solution(c, X);
     if (!row.backward_error) {
-      if (const std::string note = library.note(method_); !note.empty()) row.notes.push_back(note);
+      if (const std::string note = library.note(method); !note.empty()) row.notes.push_back(note);
       row.backward_error = baseline_solvers::backward_error(system);
       row.hpl_residual = *row.backward_error / (unit_roundoff_of(Precision::fp64) * double(A.rows()));
       if (!(*row.hpl_residual < hpl_threshold))
         row.failure = fmt::format("its backward error is {:.1e}", *row.backward_error);
     }
-    row.factorization = name_of(method_);
+    row.factorization = name_of(method);
     return seconds;
   }
 
@@ -341,8 +342,8 @@ class RunsOfSize {
   std::vector<std::vector<double>> solutions_;  // of each row, without signs
   std::vector<double> done_;
   Matrix<double> X_;
-  std::uint64_t runs_made_ = 0;        // each has signs of its own, so that no product is one of a run before
-  Method method_ = Method::automatic;  // that of the last run of ours
+  std::uint64_t runs_made_ = 0;  // each has signs of its own, so that no product is one of a run before
+  Method method_ = Method::lu;   // of the last run of ours that left it open
 };
 
 }  // namespace

@@ -7,22 +7,27 @@
 
 namespace lasolve::cli {
 
-/// A backend in a precision, or a baseline solver. `fault` is what is wrong with it, found before it is timed; empty: nothing. `warning`: what
-/// is right by the contract, and a user has to know.
+/// A backend with the options that make a recipe, or a baseline solver. `fault` is what is wrong with it, found before it is timed; empty:
+/// nothing. `warning`: what is right by the contract, and a user has to know.
 struct Contestant {
   Options options;
   const baseline_solvers::Library* baseline_solver = nullptr;
   std::string name = {}, precision = {}, device = {}, fault = {}, warning = {};
   bool failed_validation = false;  ///< and its fault was told then
+  Choices choices = {};            ///< of options, but for the precision and what is the default
 
-  compare::Key key(std::int64_t n) const { return {name, precision, device, n}; }
+  compare::Key key(std::int64_t n) const { return {name, precision, device, n, choices}; }
 };
 
-/// Those that are asked for, backends first. Throws UsageError where one does not offer the precision, UnknownName, and MachineError
-/// where it is not here.
-std::vector<Contestant> contestants_of(const CompareRequest&);
+struct Contestants {
+  std::vector<Contestant> all;
+  std::vector<std::string> left_out;  ///< why some of those that are asked for are not among them
+};
+/// Those that are asked for: for each recipe each backend, then baseline solvers. Throws UsageError where none of them can be, UnknownName,
+/// and MachineError where a backend is not here.
+Contestants contestants_of(const CompareRequest&);
 
-/// What is known before anything is measured: in which precision, if nobody has said so, and which backends have no products in one.
+/// What is known before anything is measured: in which precision, if nobody has said so, and who is left out.
 std::vector<std::string> said_before(const CompareRequest&);
 
 /// Tries each backend in a process of its own, in all of its precisions, and notes and says what is wrong with it. `progress` is called with

@@ -98,7 +98,7 @@ int size_worker(const std::vector<std::string>& words) {
     std::vector<const char*> arguments;
     for (; w < words.size(); ++w) arguments.push_back(words[w].c_str());
     const CompareRequest request = parse_compare(int(arguments.size()), arguments.data());
-    std::vector<Contestant> all = contestants_of(request);
+    std::vector<Contestant> all = contestants_of(request).all;
     require(all.size() == faults.size(), "these are not the contestants of the comparison");
     for (std::size_t c = 0; c < all.size(); ++c) all[c].fault = faults[c];
     const Watch watch{

@@ -11,6 +11,7 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "cli/compare/run.hpp"
@@ -59,12 +60,21 @@ std::string difference(const Json& a, const Json& b) {
   return "";
 }
 
+/// What rows were asked for with, in words.
+std::set<std::string> options_in(const Comparison& all) {
+  std::set<std::string> found;
+  for (const Row& row : all.rows)
+    if (!row.is_baseline_solver)
+      found.insert(row.key.options.empty() ? "no options" : compare::options_in_words(row.key));
+  return found;
+}
+
 }  // namespace
 
 Sweep::Sweep(const CompareRequest& request)
     : request_(request),
       environment_(environment(request.setting.threads)),
-      contestants_(contestants_of(request)),
+      contestants_(contestants_of(request).all),
       sizes_(request.sizes.empty() ? std::vector<std::int64_t>{0} : request.sizes) {
   all_.setting = request.setting;
   all_.date = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
@@ -162,12 +172,10 @@ void Sweep::add_to_baseline(const Earlier& more, const std::string& path) {
       throw UsageError(fmt::format("--baseline: {} has another matrix than {} at n = {}: {}", path,
                                    request_.baselines[0], size.n, size.matrix));
   }
-  const compare::Setting &its = more.comparison.setting, &ours = baseline_->comparison.setting;
-  if (its.factorization != ours.factorization || its.schedule != ours.schedule || its.block_size != ours.block_size ||
-      its.threads != ours.threads)
-    throw UsageError(
-        fmt::format("--baseline: {} has another --factorization, --schedule, --block-size or --threads than {}", path,
-                    request_.baselines[0]));
+  if (more.comparison.setting.threads != baseline_->comparison.setting.threads)
+    throw UsageError(fmt::format("--baseline: {} has another --threads than {}", path, request_.baselines[0]));
+  if (!any_of(more.comparison.rows, [&](const Row& row) { return baseline_->comparison.find(row.key); }))
+    throw UsageError(fmt::format("--baseline: {} has no row that {} has", path, request_.baselines[0]));
   compare::add_session(baseline_->comparison, more.comparison);
 }
 
@@ -204,7 +212,7 @@ bool Sweep::is_asked_for(std::int64_t n) const { return sizes_.front() == 0 || c
 /// The first row that is asked for and was not measured, in words; empty: all were.
 std::string Sweep::lacking(std::int64_t n) const {
   for (const Contestant& c : contestants_)
-    if (!before_->find(c.key(n))) return fmt::format("{} in {}", c.name, c.precision);
+    if (!before_->find(c.key(n))) return compare::in_words(c.key(n));
   return "";
 }
 
@@ -248,8 +256,8 @@ void Sweep::refuse_to_lose(const compare::Size& size) const {
     if (!comes_again)
       throw UsageError(
           fmt::format("--resume: {0} has no {1} at n = {2}, so that all rows of this size are measured again, and {3} "
-                      "in {4} is not among them: name it as well, or another file",
-                      request_.json, lacking(size.n), size.n, row->key.gemm, row->key.precision));
+                      "is not among them: name it as well, or another file",
+                      request_.json, lacking(size.n), size.n, compare::in_words(row->key)));
   }
 }
 
@@ -274,7 +282,7 @@ void Sweep::judge() {
   for (const Row& row : all_.rows)
     if (!row.adapter.empty())
       all_.remarks.push_back(
-          fmt::format("{} in {} at n = {}: {}", row.key.gemm, row.key.precision, row.key.n, row.adapter));
+          fmt::format("{} in {} at n = {}: {}", all_.label_of(row), row.key.precision, row.key.n, row.adapter));
   if (request_.copies && !request_.setting.copies)
     all_.remarks.push_back("--copies: on the CPU there is nothing to copy");
   for (const auto& why : request_.left_out)
@@ -284,9 +292,10 @@ void Sweep::judge() {
   for (const auto& what : said_before(request_)) all_.remarks.push_back(what);
   all_.remarks.insert(all_.remarks.end(), measured_again_.begin(), measured_again_.end());
   if (beside_) remark_on_other_matrices(beside_->comparison, request_.beside);
-  if (beside_ && beside_->comparison.setting.factorization != all_.setting.factorization)
-    all_.remarks.push_back(
-        fmt::format("{} has --factorization {}", request_.beside, beside_->comparison.setting.factorization));
+  if (beside_)
+    for (const auto& options : options_in(beside_->comparison))
+      if (!contains(options_in(all_), options))
+        all_.remarks.push_back(fmt::format("{} has rows with {}", request_.beside, options));
   if (!baseline_) return;
   if (const std::string what = difference(baseline_->environment, environment_); !what.empty())
     all_.remarks.push_back(fmt::format("the baseline was measured otherwise: {}", what));

@@ -110,9 +110,6 @@ PlanRequest parse(int argc, const char* const* argv) {
   const Given given = parse_options(argc, argv, plan_table(), r, "matrix");
   refuse_files_named_twice({{"matrix", r.matrix}}, {{"json", r.json}, {"svg", r.svg}});
   Options& o = r.solve.options;
-  if (o.factorization != Method::automatic && o.schedule != Schedule::automatic &&
-      !is_offered(o.factorization, o.schedule))
-    throw UsageError(fmt::format("{} has no schedule '{}'", record_of(o.factorization).name, name_of(o.schedule)));
   if (!r.card.empty() && r.lanes.single()) throw UsageError("--card takes --lanes 4: a card has more than one queue");
   if (!r.card.empty() && r.step > 0)
     throw UsageError("--card and --step do not go together: the tuning of the card says how wide steps are");

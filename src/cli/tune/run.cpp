@@ -15,8 +15,8 @@
 #include "cli/progress.hpp"
 #include "cli/tuning.hpp"
 #include "core/choose.hpp"
+#include "core/range.hpp"
 #include "core/stopwatch.hpp"
-#include "solvers/driver/engine.hpp"
 #include "solvers/method.hpp"
 #include "tuned/setting.hpp"
 
@@ -29,9 +29,15 @@ using tuned::Setting;
 /// Thrown out of a solve that takes too long.
 struct GivenUp {};
 
-/// Those that may be chosen in a precision, the default first, and what is wrong with that one, if something is.
+/// A backend in a precision; automatic: that of the search.
+struct Candidate {
+  std::string gemm;
+  Precision precision = Precision::automatic;
+};
+
+/// Those that may be chosen, the default first, and what is wrong with that one, if something is.
 struct Backends {
-  std::vector<std::string> names;
+  std::vector<Candidate> all;
   std::string fault = {};
 };
 
@@ -83,26 +89,35 @@ class Clock {
   bool ran_ = false;
 };
 
-/// What there is to choose among.
+/// The options of a solve of a search, but for backend, schedule and block size. An accuracy leaves the precision open.
+Options options_of(const tuned::Key& key, Precision chosen, Options o) {
+  o.factorization = key.method, o.accuracy = key.accuracy;
+  o.precision = chosen != Precision::automatic || key.accuracy > 0 ? chosen : key.precision;
+  return o;
+}
+
+/// What there is to choose among: recipes that differ from that of the default by what the candidates and the record of the method have.
 tuned::Space space_of(const Item& item, const Device& device) {
   const tuned::Key& key = item.key;
-  const Tuning tuning = tuning_of(device);
-  const auto by_default = [&](const std::string& gemm, Schedule schedule = Schedule::automatic) -> Setting {
-    Options o;
-    o.device = device, o.gemm = gemm, o.factorization = key.method, o.precision = key.precision, o.schedule = schedule;
-    return std::visit(
-        [&](const auto* backend) -> Setting {
-          const Recipe recipe = resolve(o, {.n = key.n}, means_of(*backend, o, tuning, false)).first();
-          return {gemm, recipe.schedule, recipe.block_size()};
-        },
-        choose(o).backend);
+  const auto recipe_of = [&](const Candidate& c, Schedule schedule) {
+    Options o = options_of(key, c.precision, {});
+    o.device = device, o.gemm = c.gemm, o.schedule = schedule;
+    return recipes_of(choose(o), o, key.n).first();
   };
+  const Candidate& by_default = item.backends->all.front();
+  const Recipe usual = recipe_of(by_default, Schedule::automatic);
   tuned::Space space;
   space.n = key.n;
-  for (const std::string& name : item.backends->names) space.by_backend.push_back(by_default(name));
+  for (const Candidate& c : item.backends->all) {
+    const Recipe recipe = recipe_of(c, Schedule::automatic);
+    const bool is_usual =
+        c.gemm == by_default.gemm && recipe.precision.name == usual.precision.name && !usual.by_coarse;
+    if (&c == &by_default || !is_usual)
+      space.by_backend.push_back({c.gemm, recipe.schedule, recipe.block_size(), {}, 0, c.precision});
+  }
   space.by_default = space.by_backend.front();
   for (const auto& [schedule, tasks] : record_of(key.method).schedules)
-    space.schedules.emplace_back(schedule, by_default(space.by_default.gemm, schedule).block_size);
+    space.schedules.emplace_back(schedule, recipe_of(by_default, schedule).block_size());
   return space;
 }
 
@@ -115,8 +130,7 @@ class Solver {
   tuned::Run operator()(const Setting& setting, double most_seconds) {
     if (clock_.seconds_left() <= 0) return {};
     const Stopwatch watch;
-    Options o = request_.options;
-    o.factorization = key_.method, o.precision = key_.precision;
+    Options o = options_of(key_, setting.precision, request_.options);
     tuned::Record both;
     o.gemm = tuned::gemm_of(setting, o.device, both), o.schedule = setting.schedule, o.block_size = setting.block_size;
     o.progress = [&](double) {
@@ -176,25 +190,27 @@ TuneResult result_of(const TuneRequest& request, const Item& item, Clock& clock,
 }
 
 /// Why those that are left out are is remarked.
-Backends backends_in(const TuneRequest& request, Precision precision, TuneResults& results) {
+Backends backends_in(const TuneRequest& request, const std::vector<Precision>& precisions, TuneResults& results) {
   const Choice by_default = choose(request.options);
-  const Precision products = find_solve_precision(precision)->products;
+  const Precision products = find_solve_precision(precisions.front())->products;
+  const bool picks_precision = request.options.accuracy > 0;
   if (!by_default.offers(products)) throw UsageError(does_not_offer(by_default.name(), by_default.device(), products));
   CompareRequest entrants;
   entrants.options = request.options;
   entrants.backends = request.backends;
-  entrants.precisions = {precision};
-  auto all = contestants_of(entrants);
+  entrants.lists = {{"precision", words_of(precisions)}};
+  auto all = contestants_of(entrants).all;
   Progress progress("trying the backends", request.quiet);
   verify(entrants, all, [&](double share) { progress.say(share, std::nullopt); });
-  Backends backends{{by_default.name()}};
+  Backends backends{{{by_default.name()}}};
   for (const Contestant& c : all) {
-    if (c.name == by_default.name())
+    const bool is_default = c.name == by_default.name();
+    if (is_default && backends.fault.empty())
       backends.fault = c.fault;
-    else if (c.fault.empty())
-      backends.names.push_back(c.name);
-    else
+    else if (!is_default && !c.fault.empty())
       results.remarks.push_back(fmt::format("{} is left out, since it is wrong: {}", c.name, c.fault));
+    if (c.fault.empty() && (picks_precision || !is_default))
+      backends.all.push_back({c.name, picks_precision ? c.options.precision : Precision::automatic});
     results.a_backend_is_wrong |= !c.fault.empty();
   }
   return backends;
@@ -247,7 +263,8 @@ tuned::Entry TuneResult::entry() const {
                  found.chosen,
                  found.default_seconds,
                  found.seconds};
-  for (const Setting& s : space.by_backend) e.backends.push_back(s.gemm);
+  for (const Setting& s : space.by_backend)
+    if (!contains(e.backends, s.gemm)) e.backends.push_back(s.gemm);
   if (!found.is_default(space)) e.speedup = 1 / (1 + found.change.shift), e.speedup_low = low, e.speedup_high = high;
   return e;
 }
@@ -255,13 +272,17 @@ tuned::Entry TuneResult::entry() const {
 TuneResults tune(const TuneRequest& request, const std::function<void(const TuneResult&)>& on_result) {
   TuneResults results;
   std::vector<Backends> backends;
-  for (const Precision p : request.precisions) backends.push_back(backends_in(request, p, results));
+  const double accuracy = request.options.accuracy;  // one search, which picks a precision
+  const std::size_t searches = accuracy > 0 ? 1 : request.precisions.size();
+  for (std::size_t p = 0; p < searches; ++p)
+    backends.push_back(
+        backends_in(request, accuracy > 0 ? request.precisions : std::vector{request.precisions[p]}, results));
   const tuned::Machine machine = machine_of(request.options.device, request.options.threads);
   std::vector<Item> items;
   for (const std::int64_t n : request.sizes)
-    for (std::size_t p = 0; p < request.precisions.size(); ++p)
+    for (std::size_t p = 0; p < searches; ++p)
       for (const Method m : request.methods)
-        items.push_back({{machine, request.precisions[p], m, n}, &backends[p], work_of(m, n)});
+        items.push_back({{machine, request.precisions[p], m, n, accuracy}, &backends[p], work_of(m, n)});
   Clock clock(request.within, items);
   Progress progress("tuning", request.quiet);
   for (const Item& item : items) {

@@ -32,8 +32,14 @@ const Table<TuneRequest>& tune_table() {
           }),
       O("gemm", 'g', "NAMES", "all", "the GEMM backends that may be chosen beside the default: a,b,c or all"),
       device_option<R>(),
-      O("precision", 'p', "TYPES", "fp64", {"fp64", "fp32", "tf32", "fp16", "bf16"}, "or a list of them; see solve")
-          .to([](R& r, auto& word) { r.precisions = precisions_of(word); }),
+      O("precision", 'p', "TYPES", "auto", {"auto", "fp64", "fp32", "tf32", "fp16", "bf16"},
+        "or a list of them; see solve; auto: fp64, and with --accuracy fp64,fp32")
+          .to([](R& r, auto& word) {
+            if (word != "auto") r.precisions = precisions_of(word);
+          }),
+      O("accuracy", 0, "ERROR", "hpl",
+        "for solves with --accuracy ERROR: one of the precisions is chosen, and coarser factors are refined to it")
+          .to([](R& r, auto& word) { r.options.accuracy = accuracy_of(word); }),
       O("factorization", 'f', "METHODS", "lu,cholesky", words_of_methods(), "or a list of them; see solve")
           .to([](R& r, auto& list) { r.methods = methods_of(list); }),
       threads_option<R>("cores of the host to use; what is found is for as many"),
@@ -52,6 +58,10 @@ TuneRequest parse_tune(int argc, const char* const* argv) {
   const Given given = parse_options(argc, argv, tune_table(), r);
   if (r.forget) return r;
   Options& o = r.options;
+  if (r.precisions.empty()) r.precisions = {Precision::fp64};
+  if (o.accuracy > 0 && given.is_by_default("precision")) r.precisions.push_back(Precision::fp32);
+  if (o.accuracy > 0 && r.precisions.front() != Precision::fp64)
+    throw UsageError("--accuracy: the first --precision is fp64, whose factors reach it");
   o.condition = false;
   o.device = choose(o).device();
   if (r.sizes.empty()) r.sizes = sizes_of(o.device.kind == Device::cuda ? "1k:16k:x2" : "256:4k:x2");
@@ -62,10 +72,11 @@ TuneRequest parse_tune(int argc, const char* const* argv) {
 }
 
 std::string in_short(const tuned::Setting& s) {
-  return fmt::format("{}{}, {}, {} columns", s.gemm, for_small(s), name_of(s.schedule), s.block_size);
+  return fmt::format("{}{}, {}, {} columns{}", s.gemm, for_small(s), name_of(s.schedule), s.block_size, of_factors(s));
 }
 
 std::string method(const TuneResult& r) {
+  if (r.key.accuracy > 0) return fmt::format("{} to {:.2g}", in_words(r.key.method), r.key.accuracy);
   const bool usual = r.key.precision == Precision::fp64;
   return in_words(r.key.method) + (usual ? "" : std::string(" in ") + name_of(r.key.precision));
 }
@@ -114,6 +125,7 @@ Json object(const TuneResult& r) {
   return {{"n", r.key.n},
           {"factorization", name_of(r.key.method)},
           {"precision", name_of(r.key.precision)},
+          {"accuracy", r.key.accuracy > 0 ? Json(r.key.accuracy) : Json(nullptr)},
           {"default", tuned::as_json(r.space.by_default)},
           {"chosen", known ? tuned::as_json(r.found.chosen) : Json(nullptr)},
           {"kept", known},
