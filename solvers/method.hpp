@@ -28,6 +28,7 @@ struct Sized {
   std::int64_t columns = 0;  ///< of a panel at most; 0: to be chosen
   bool arrives = false;      ///< A is factored as it comes
   bool queues = false;       ///< what the lanes of a plan do goes side by side
+  int cards = 1;             ///< to which block columns are dealt out
 };
 
 inline constexpr Pivoting no_pivoting[] = {Pivoting::none};

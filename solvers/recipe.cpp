@@ -157,14 +157,16 @@ void plan(Recipe& r, const Options& options, const Problem& problem, const Means
   r.pivoting = pivoting_of(r.method, options);
   r.mirrors = options.triangle == Uplo::upper || (options.triangle == Uplo::lower && !method.is_symmetric);
   r.as_it_comes = r.arrives && r.schedule == Schedule::left_looking && !r.mirrors;  // rows come last
-  r.widths = r.executor == Executor::leaf    ? Widths{.panel = std::max<std::int64_t>(1, problem.n)}
-             : r.executor == Executor::ranks ? Widths{.panel = options.block_size}  // A is dealt out already
-                                             : method.widths(t, {.schedule = out ? Schedule::right_looking : r.schedule,
-                                                                 .storage = computed_in(r.precision.storage),
-                                                                 .n = out ? r.out_of_core.columns : problem.n,
-                                                                 .columns = options.block_size,
-                                                                 .arrives = r.as_it_comes,
-                                                                 .queues = means.queues});
+  r.widths = r.executor == Executor::leaf ? Widths{.panel = std::max<std::int64_t>(1, problem.n)}
+             : r.executor == Executor::ranks
+                 ? Widths{.panel = options.block_size}  // A is dealt out already
+                 : method.widths(t, {.schedule = out ? Schedule::right_looking : r.schedule,
+                                     .storage = computed_in(r.precision.storage),
+                                     .n = out ? r.out_of_core.columns : problem.n,
+                                     .columns = options.block_size,
+                                     .arrives = r.as_it_comes,
+                                     .queues = means.queues,
+                                     .cards = int(std::max<std::int64_t>(1, r.cards.count))});
 }
 
 /// Whether a leaf does all that is asked for.
