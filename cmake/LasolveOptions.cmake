@@ -11,7 +11,7 @@ option(LASOLVE_BENCH "Build the programs in bench/" ON)
 option(LASOLVE_INSTALL "Install the library, and the tool where it is built" ${PROJECT_IS_TOP_LEVEL})
 option(LASOLVE_FUZZ "Build the targets in tests/fuzz, for which the compiler has to be clang" OFF)
 option(LASOLVE_RACES "ThreadSanitizer, and the program in tests/races" OFF)
-option(LASOLVE_COVERAGE "Readers, src/io, count which of their lines run; see scripts/coverage" OFF)
+option(LASOLVE_COVERAGE "The library counts which of its lines run, for which the compiler has to be clang; see scripts/coverage" OFF)
 
 if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release or RelWithDebInfo" FORCE)
