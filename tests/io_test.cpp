@@ -45,7 +45,7 @@ TEST(ReadMatrix, SaysThatATarArchiveHasNoFile) {
 TEST(ReadMatrix, QuotesWholeCharacters) {
   std::string word;
   for (int k = 0; k < 100; ++k) word += "é";
-  for (const std::string& before : {"", "a"})
+  for (const std::string before : {"", "a"})
     for (const std::string& line : {before + word + " 1", "1 " + before + word}) {
       const std::string error = error_of("1 2\n" + line + "\n", {}, "test.txt");
       EXPECT_NE(error.find("é"), std::string::npos) << error;

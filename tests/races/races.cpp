@@ -67,7 +67,7 @@ TEST(Races, of_threads_that_need_something_for_the_first_time) {
 TEST(Races, of_parts_that_several_callers_share) {
   by_callers(4, [](int caller) {
     std::vector<std::int64_t> seen(40);
-    for (int round = 0; round < 50; ++round) {
+    for (int round = 0; round < 400; ++round) {
       on_cores(40, much_work, [&](std::int64_t t) { seen[std::size_t(t)] += t + caller; });
       for (std::int64_t t = 0; t < 40; ++t) ASSERT_EQ(seen[std::size_t(t)], (round + 1) * (t + caller));
     }
