@@ -10,7 +10,8 @@ option(LASOLVE_LAPACK "Build the drop-in for LAPACK, beside the tool" ${PROJECT_
 option(LASOLVE_BENCH "Build the programs in bench/" ON)
 option(LASOLVE_INSTALL "Install the library, and the tool where it is built" ${PROJECT_IS_TOP_LEVEL})
 option(LASOLVE_FUZZ "Build the targets in tests/fuzz, for which the compiler has to be clang" OFF)
-option(LASOLVE_COVERAGE "Readers, src/io, count which of their lines run; see scripts/coverage" OFF)
+option(LASOLVE_RACES "ThreadSanitizer, and the program in tests/races" OFF)
+option(LASOLVE_COVERAGE "The library counts which of its lines run, for which the compiler has to be clang; see scripts/coverage" OFF)
 
 if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release or RelWithDebInfo" FORCE)
@@ -44,6 +45,10 @@ if(LASOLVE_SANITIZE)  # under which gcc 12 warns inside its AVX-512 headers of a
   target_compile_options(lasolve_options INTERFACE
     "$<$<AND:$<COMPILE_LANGUAGE:CXX>,${looked_at}>:-fsanitize=address,undefined;-fno-sanitize-recover=undefined;-fno-omit-frame-pointer;-Wno-uninitialized>")
   target_link_options(lasolve_options INTERFACE -fsanitize=address,undefined)
+endif()
+if(LASOLVE_RACES)
+  target_compile_options(lasolve_options INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-fsanitize=thread;-Wno-uninitialized>")
+  target_link_options(lasolve_options INTERFACE -fsanitize=thread)
 endif()
 if(LASOLVE_FUZZ)
   target_compile_options(lasolve_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=fuzzer-no-link>)

@@ -140,6 +140,13 @@ if ! "${as_nobody[@]}" test -w full && "${as_nobody[@]}" "$lasolve" --version >/
   done
 fi
 chmod 755 full
+if ((${#as_nobody[@]})) && "${as_nobody[@]}" "$lasolve" --version >/dev/null; then # in a folder such as /tmp
+  mkdir sticky && chmod 1777 sticky
+  echo theirs >sticky/x.mtx && chmod 666 sticky/x.mtx
+  said=$("${as_nobody[@]}" "$lasolve" generate uniform:n=9 --output sticky/x.mtx 2>&1)
+  holds "a file that may be written, but not replaced: $said" [ "$?,$said,$(cat sticky/x.mtx)" = \
+    '6,lasolve: cannot write sticky/x.mtx: Operation not permitted,theirs' ]
+fi
 holds 'what could not be written is' [ "$(cat full/*; find full -type f | wc -l)" = $'old\nold\n2' ]
 env --default-signal=PIPE "$lasolve" generate uniform:n=500 --output - 2>said | head -c 9 >begin
 holds 'a reader that ends does not end the tool in silence' [ "${PIPESTATUS[0]},$(cat said begin)" = '141,%%MatrixM' ]

@@ -8,6 +8,8 @@
 #include <fstream>
 
 #include "core/cpu/eigen.hpp"
+#include "core/spread.hpp"
+#include "core/symmetric.hpp"
 #include "devices.hpp"
 
 namespace lasolve {
@@ -72,6 +74,12 @@ double resident_bytes() {
   long pages = 0, resident = 0;
   std::ifstream("/proc/self/statm") >> pages >> resident;
   return double(resident) * double(sysconf(_SC_PAGESIZE));
+}
+
+TEST(Generators, have_no_sums_of_rows_of_what_is_in_no_memory_as_a_whole) {
+  Queue<Cpu> q(1);
+  const SystemMatrix<double, Cpu> A = SpreadOperand<double, Cpu>{};
+  EXPECT_THROW(io::row_sums(q, A), std::logic_error);
 }
 
 TEST(Generators, take_no_memory_and_no_time_before_there_is_memory_for_the_matrix) {

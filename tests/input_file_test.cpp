@@ -2,11 +2,16 @@
 #include "io/input_file.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <csignal>
+#include <cstdint>
+#include <deque>
 #include <functional>
 
 #include "io_files.hpp"
+#include "sanitized.hpp"
 
 namespace lasolve::io::input_file_test {
 namespace {
@@ -74,6 +79,50 @@ TEST(InputFile, IsFoundAtAnAddressThatCannotBeReadAnyMore) {
   EXPECT_EQ(mapped_file_at(file.begin()), file.name());
   EXPECT_EQ(mapped_file_at(file.end()), nullptr);
   EXPECT_EQ(mapped_file_at(file.begin() - 1), nullptr);
+}
+
+/// One more than the handler of a signal can be told of.
+TEST(InputFile, IsReadBesideEightOthers) {
+  std::deque<InputFile> files;
+  for (int k = 0; k < 9; ++k) files.emplace_back(file_with(array + "1 1\n" + std::to_string(k), std::to_string(k)));
+  for (int k = 0; k < 9; ++k) EXPECT_EQ(files[std::size_t(k)].end()[-1], '0' + k);
+  EXPECT_EQ(mapped_file_at(files[7].begin()), files[7].name());
+  EXPECT_EQ(mapped_file_at(files[8].begin()), nullptr);
+}
+
+/// The kernel says of a setting that it is a regular file of a page.
+TEST(InputFile, IsReadWhereItCannotBeMapped) {
+  const std::string path = "/sys/kernel/mm/transparent_hugepage/hpage_pmd_size";
+  if (access(path.c_str(), R_OK) != 0) GTEST_SKIP() << path << " is not there";
+  EXPECT_EQ(rows_of(read_matrix(path).matrix), (Rows{{double(std::stoll(content_of(path)))}}));
+}
+
+/// While this lives, this process gets no more than so many bytes of addresses beside those that it has.
+class LittleMemory {
+ public:
+  explicit LittleMemory(std::size_t more) {
+    getrlimit(RLIMIT_AS, &before_);
+    rlimit now = before_;
+    now.rlim_cur = std::stoull(content_of("/proc/self/statm")) * std::size_t(sysconf(_SC_PAGESIZE)) + more;
+    setrlimit(RLIMIT_AS, &now);
+  }
+  ~LittleMemory() { setrlimit(RLIMIT_AS, &before_); }
+
+ private:
+  rlimit before_;
+};
+
+TEST(InputFile, MayBeTooLargeForTheMemory) {
+  if (sanitized()) GTEST_SKIP() << "AddressSanitizer has taken more addresses than a limit allows";
+  const std::string path = file_with("1 2\n", "large.txt");
+  std::filesystem::resize_file(path, std::uintmax_t(1) << 40);  // a hole
+  const LittleMemory limit(std::size_t(300) << 20);
+  try {
+    read_matrix(path);
+    ADD_FAILURE() << "it was read";
+  } catch (const MachineError& e) {
+    EXPECT_NE(std::string(e.what()).find("does not fit in memory"), std::string::npos) << e.what();
+  }
 }
 
 TEST(InputFile, MayEndAtTheEndOfAPage) {

@@ -41,6 +41,32 @@ TEST(ReadMatrix, SaysThatATarArchiveHasNoFile) {
   EXPECT_EQ(error_of(tar), refused);
 }
 
+/// Messages begin and end where characters do.
+TEST(ReadMatrix, QuotesWholeCharacters) {
+  std::string word;
+  for (int k = 0; k < 100; ++k) word += "é";
+  for (const std::string before : {"", "a"})
+    for (const std::string& line : {before + word + " 1", "1 " + before + word}) {
+      const std::string error = error_of("1 2\n" + line + "\n", {}, "test.txt");
+      EXPECT_NE(error.find("é"), std::string::npos) << error;
+      EXPECT_EQ(error.find("\\x"), std::string::npos) << error;
+    }
+}
+
+/// Digits of exponents that no file needs are counted all the same: 10·1000 + 0 is no 0.
+TEST(ReadMatrix, TakesExponentsOfAnyLength) {
+  const auto error = [](const std::string& number, bool in_a_table) {
+    return in_a_table ? error_of(number + "\n", {}, "test.txt")
+                      : error_of("%%MatrixMarket matrix array real general\n1 1\n" + number + "\n");
+  };
+  for (const bool in_a_table : {false, true}) {
+    EXPECT_EQ(error("1e-10000", in_a_table), "");
+    EXPECT_EQ(error("0e99999", in_a_table), "");
+    for (const std::string& number : {std::string("1e10000"), "1e" + std::string(40, '1')})
+      EXPECT_NE(error(number, in_a_table).find("in the range of a double"), std::string::npos) << number;
+  }
+}
+
 /// A folder of its own for a test that looks at which files are there.
 class WriteMatrix : public testing::Test {
  protected:

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "io_files.hpp"
@@ -102,6 +103,16 @@ TEST(Npy, ReadsIntegersBoolsAndHalves) {
   EXPECT_NE(error_of(npy<std::uint16_t>(1, dictionary("<f2", false, "(2,)"), {0, 0xFC00}), {}, "test.npy")
                 .find("expected a finite number, found -inf at index [1]"),
             std::string::npos);
+}
+
+TEST(Npy, SaysThatThereIsNoMemory) {
+  const std::string content = npy<double>(1, dictionary("<f8", false, "(100, 100)"), std::vector<double>(10000));
+  try {
+    read(content, {.bytes_an_element = std::numeric_limits<int>::max()});
+    ADD_FAILURE() << "it was read";
+  } catch (const MachineError& e) {
+    EXPECT_NE(std::string(e.what()).find("test.npy"), std::string::npos) << e.what();
+  }
 }
 
 TEST(Npy, RefusesIntegersThatNoDoubleHolds) {

@@ -61,13 +61,14 @@ TEST(Grid, IsNearlySquare) {
 /// Four processes in a grid of 2 x 2, as threads, which read a file together.
 class Four {
  public:
-  Four(std::string path, std::int64_t block, std::int64_t bytes_at_once, int threads = 1,
-       bool allow_nonfinite = false) {
+  Four(std::string path, std::int64_t block, std::int64_t bytes_at_once, int threads = 1, bool allow_nonfinite = false,
+       std::string path_of_last = {}) {
     const auto read = [&](int rank) {
       Fellow fellow(*this, rank, block, bytes_at_once);
       try {
         files_[std::size_t(rank)] =
-            io::read_matrix(path, {.threads = threads, .allow_nonfinite = allow_nonfinite, .sharing = &fellow});
+            io::read_matrix(rank + 1 == count && !path_of_last.empty() ? path_of_last : path,
+                            {.threads = threads, .allow_nonfinite = allow_nonfinite, .sharing = &fellow});
         fellow.meet();
         put(fellow.layout, files_[std::size_t(rank)].matrix);
       } catch (const Ended&) {
@@ -243,6 +244,15 @@ TEST(Parts, AreReadWithTheErrorsAndNotesOfTheWhole) {
   }
   const std::string text = "1 2\n3 4\n";
   EXPECT_NE(Four(io::file_with(text, "A.txt"), 1, 8).error().find("lasolve convert"), std::string::npos);
+}
+
+TEST(Parts, AreOfOneFile) {
+  const std::string banner = "%%MatrixMarket matrix array real general\n2 1\n", path = io::file_with(banner + "1\n2\n"),
+                    longer = io::file_with(banner + "1\n234\n", "longer.mtx");
+  const std::string error = Four(path, 1, 8, 1, false, longer).error();
+  EXPECT_NE(error.find("expected one file on all machines, found 49 bytes for rank 0 and 51 for rank 3"),
+            std::string::npos)
+      << error;
 }
 
 TEST(Parts, AreOfAFileThatIsOneLine) {

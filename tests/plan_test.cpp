@@ -165,11 +165,11 @@ TEST(Plan, factors_the_matrix) {
         const Matrix<double>& F = reference.factors();
         if (plan.method != Method::cholesky) {  // of what is dominant by columns the pivots are on the diagonal
           const auto expected = reference_lu(rounded<double>(A.view()));
-          for (std::int64_t j = 0; j < n; ++j)
-            for (std::int64_t i = 0; i < n; ++i) EXPECT_NEAR(F(i, j), expected.values(i, j), 1e-11);
+          for (std::int64_t j = 0; j < A.cols(); ++j)
+            for (std::int64_t i = 0; i < A.rows(); ++i) EXPECT_NEAR(F(i, j), expected.values(i, j), 1e-11);
         } else {
-          for (std::int64_t j = 0; j < n; ++j)
-            for (std::int64_t i = j; i < n; ++i) {
+          for (std::int64_t j = 0; j < A.cols(); ++j)
+            for (std::int64_t i = j; i < A.rows(); ++i) {
               double sum = 0;
               for (std::int64_t k = 0; k <= j; ++k) sum += F(i, k) * F(j, k);
               EXPECT_NEAR(sum, A(i, j), 1e-11);

@@ -21,7 +21,8 @@ TEST_P(StoredFactors, are_refined_as_others_are) {
   for (const Precision storage : {Precision::fp16, Precision::bf16})
     for (const Method method : {Method::lu, Method::cholesky, Method::lu_nopivot})
       for (const Op op : {Op::none, Op::transpose})
-        for (const auto& [n, nrhs] : {std::pair{1, 1}, {5, 3}, {511, 1}, {513, 20}, {1100, 2}}) {
+        for (const auto& [order, nrhs] : {std::pair{1, 1}, {5, 3}, {511, 1}, {513, 20}, {1100, 2}}) {
+          const std::int64_t n = order;
           SCOPED_TRACE(testing::Message() << name_of(method) << ", op " << int(op) << ", n = " << n << ", " << nrhs
                                           << ", in " << name_of(storage));
           Options o = options();

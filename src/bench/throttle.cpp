@@ -6,8 +6,8 @@
 
 #include <charconv>
 #include <filesystem>
+#include <list>
 #include <memory>
-#include <vector>
 
 #include "core/cuda_devices.hpp"
 #include "io/descriptor.hpp"
@@ -54,7 +54,7 @@ class Count {
 }  // namespace
 
 Throttle Throttle::of_cpu(const std::string& folder) {
-  const auto counts = std::make_shared<std::vector<Count>>();
+  const auto counts = std::make_shared<std::list<Count>>();
   std::error_code error;
   for (fs::directory_iterator processor(folder, error), end; !error && processor != end; processor.increment(error))
     for (const char* const of : {"core", "package"}) {

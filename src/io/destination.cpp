@@ -102,7 +102,7 @@ Descriptor Destination::open() const {
   Descriptor stream(descriptor_ ? fcntl(*descriptor_, F_DUPFD_CLOEXEC, 0)
                                 : openat(folder_.number(), name_.c_str(), O_WRONLY | O_CLOEXEC));
   if (!stream.is_open()) fail_to_write(path_);
-  return stream;
+  return Descriptor(stream.release());
 }
 
 bool lead_to_one_file(const std::string& a, const std::string& b) {

@@ -33,6 +33,12 @@ struct Formula {
     const std::uint64_t row = mix(seed + golden * (std::uint64_t(i) + 1));
     return double(mix(row + golden * (std::uint64_t(j) + 1)) >> 11) * 0x1p-52 - 1.0;
   }
+  /// (I − 2 u uᵀ) D (I − 2 v vᵀ) with u, v, d and uᵀ D v in the table.
+  constexpr double reflected(std::int64_t i, std::int64_t j) const {
+    const double *u = table, *v = table + n, *d = table + 2 * n, udv = table[3 * n];
+    const double beside_d = (2.0 * u[i]) * ((2.0 * udv) * v[j] - u[j] * d[j]) - (2.0 * d[i] * v[i]) * v[j];
+    return i == j ? d[i] + beside_d : beside_d;
+  }
   constexpr double operator()(std::int64_t i, std::int64_t j) const {
     switch (kind) {
       case uniform:
@@ -47,18 +53,15 @@ struct Formula {
         return random(i, j) * table[i] * table[j];
       case hilbert:
         return 1.0 / double(i + j + 1);
-      case randsvd: {  // (I − 2 u uᵀ) D (I − 2 v vᵀ) with u, v, d and uᵀ D v in the table
-        const double *u = table, *v = table + n, *d = table + 2 * n, udv = table[3 * n];
-        const double reflected = (2.0 * u[i]) * ((2.0 * udv) * v[j] - u[j] * d[j]) - (2.0 * d[i] * v[i]) * v[j];
-        return i == j ? d[i] + reflected : reflected;
-      }
-      case bem: {  // the panels are the same: only their distance counts
-        const std::int64_t m = std::int64_t(table[0]);
-        const std::int64_t dx = i % m - j % m, dy = i / m - j / m;
-        return table[1 + (dx < 0 ? -dx : dx) + (dy < 0 ? -dy : dy) * m];
-      }
+      case randsvd:
+        return reflected(i, j);
+      case bem:
+        break;
     }
-    return 0;
+    // The panels of bem are the same: only their distance counts.
+    const std::int64_t m = std::int64_t(table[0]);
+    const std::int64_t dx = i % m - j % m, dy = i / m - j / m;
+    return table[1 + (dx < 0 ? -dx : dx) + (dy < 0 ? -dy : dy) * m];
   }
 };
 

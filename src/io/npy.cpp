@@ -244,8 +244,9 @@ bool is_kept(T element, double x) {
   if constexpr (std::integral<T> && sizeof(T) == 8) {
     constexpr double beyond = std::is_signed_v<T> ? 0x1p63 : 0x1p64;
     return x < beyond && T(x) == element;
+  } else {
+    return std::isfinite(x);
   }
-  return std::isfinite(x);
 }
 
 /// Copies the elements from (i0, j0) on into A, in smaller blocks since either order may be the other one than A's. Returns whether

@@ -14,48 +14,49 @@ namespace {
 
 /// An integer of 32·N bits, least limb first; just enough of one to make the table of powers.
 template <std::size_t N>
-struct BigInteger {
-  std::array<std::uint32_t, N> limbs{};
+using BigInteger = std::array<std::uint32_t, N>;
 
-  constexpr void multiply_by_5() {
-    std::uint64_t carry = 0;
-    for (std::uint32_t& limb : limbs) {
-      carry += std::uint64_t(limb) * 5;
-      limb = std::uint32_t(carry);
-      carry >>= 32;
-    }
+template <std::size_t N>
+consteval void multiply_by_5(BigInteger<N>& limbs) {
+  std::uint64_t carry = 0;
+  for (std::uint32_t& limb : limbs) {
+    carry += std::uint64_t(limb) * 5;
+    limb = std::uint32_t(carry);
+    carry >>= 32;
   }
-  constexpr void divide_by_5() {
-    std::uint64_t rest = 0;
-    for (std::size_t i = N; i-- > 0;) {
-      rest = rest << 32 | limbs[i];
-      limbs[i] = std::uint32_t(rest / 5);
-      rest %= 5;
-    }
+}
+template <std::size_t N>
+consteval void divide_by_5(BigInteger<N>& limbs) {
+  std::uint64_t rest = 0;
+  for (std::size_t i = N; i-- > 0;) {
+    rest = rest << 32 | limbs[i];
+    limbs[i] = std::uint32_t(rest / 5);
+    rest %= 5;
   }
-  constexpr detail::PowerOfFive leading_128_bits() const {
-    std::size_t top = N - 1;
-    while (limbs[top] == 0) --top;
-    std::array<std::uint64_t, 5> l{};
-    for (std::size_t i = 0; i < 5 && i <= top; ++i) l[i] = limbs[top - i];
-    const int shift = std::countl_zero(std::uint32_t(l[0]));
-    const auto limb = [&](std::size_t i) { return (l[i] << 32 | l[i + 1]) << shift >> 32 & 0xFFFFFFFF; };
-    return {limb(0) << 32 | limb(1), limb(2) << 32 | limb(3)};
-  }
-};
+}
+template <std::size_t N>
+consteval detail::PowerOfFive leading_128_bits(const BigInteger<N>& limbs) {
+  std::size_t top = N - 1;
+  while (limbs[top] == 0) --top;
+  std::array<std::uint64_t, 5> l{};
+  for (std::size_t i = 0; i < 5 && i <= top; ++i) l[i] = limbs[top - i];
+  const int shift = std::countl_zero(std::uint32_t(l[0]));
+  const auto limb = [&](std::size_t i) { return (l[i] << 32 | l[i + 1]) << shift >> 32 & 0xFFFFFFFF; };
+  return {limb(0) << 32 | limb(1), limb(2) << 32 | limb(3)};
+}
 
 /// Positive powers are cut to 128 bits, negative ones are cut, or rounded up where the cut decides ties (q ≥ -27).
-constexpr auto make_powers_of_five() {
+consteval auto make_powers_of_five() {
   std::array<detail::PowerOfFive, detail::greatest_power - detail::least_power + 1> powers{};
   const auto zero = std::size_t(-detail::least_power);
-  BigInteger<26> power{{1}};  // 5^308 has 716 bits
-  for (std::size_t q = 0; q <= std::size_t(detail::greatest_power); ++q, power.multiply_by_5())
-    powers[zero + q] = power.leading_128_bits();
-  BigInteger<32> reciprocal;  // floor(2^1023 / 5^342) has 229 bits
-  reciprocal.limbs[31] = 1u << 31;
+  BigInteger<26> power{1};  // 5^308 has 716 bits
+  for (std::size_t q = 0; q <= std::size_t(detail::greatest_power); ++q, multiply_by_5(power))
+    powers[zero + q] = leading_128_bits(power);
+  BigInteger<32> reciprocal{};  // floor(2^1023 / 5^342) has 229 bits
+  reciprocal[31] = 1u << 31;
   for (std::size_t q = 1; q <= zero; ++q) {
-    reciprocal.divide_by_5();
-    powers[zero - q] = reciprocal.leading_128_bits();
+    divide_by_5(reciprocal);
+    powers[zero - q] = leading_128_bits(reciprocal);
     if (q <= 27 && ++powers[zero - q].low == 0) ++powers[zero - q].high;
   }
   return powers;

@@ -22,7 +22,7 @@ class Sharing {
   virtual int rank() const = 0;
   virtual int count() const = 0;
   /// Bytes of text that a thread parses before what is in it is sent on: memory that reading takes is a small multiple.
-  virtual std::int64_t bytes_at_once() const { return 4 << 20; }
+  virtual std::int64_t bytes_at_once() const = 0;
 
   /// Which part of the matrix this process gets. It gets the sizes, and where the file gives them, before memory is taken. It may
   /// refuse them.

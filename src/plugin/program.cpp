@@ -58,7 +58,7 @@ io::Descriptor in_memory(std::string_view bytes, const char* name) {
     if (count > 0) bytes.remove_prefix(std::size_t(count));
   }
   if (file.is_open()) lseek(file.number(), 0, SEEK_SET);
-  return file;
+  return io::Descriptor(file.release());
 }
 
 Answer run(const std::vector<std::string>& words, std::string_view input, bool shows_errors) {

@@ -81,6 +81,7 @@ class Readers final : public io::Sharing {
   const BlockCyclic& layout() const { return layout_; }
   int rank() const override { return engine_.ranks().rank; }
   int count() const override { return engine_.ranks().count; }
+  std::int64_t bytes_at_once() const override { return 4 << 20; }
   BlockCyclic part(std::int64_t rows, std::int64_t cols, const std::string& place) override {
     layout_ = layout_of_A(engine_, request_, rows, cols, place);
     meet();
