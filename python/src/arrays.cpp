@@ -220,7 +220,7 @@ nb::object empty_like(nb::handle like, const std::vector<std::int64_t>& shape, b
   for (std::size_t i = 0; i < shape.size(); ++i)
     PyTuple_SetItem(sizes.ptr(), Py_ssize_t(i), PyLong_FromLongLong(shape[i]));
   if (is_tensor(like) && like.attr("dtype").is(is_double ? torch()->float64 : torch()->float32) && shape.size() <= 2) {
-    if (shape.size() == 1) return like.attr("new_empty")(sizes);
+    if (shape.size() == 1 || shape[1] == 1) return like.attr("new_empty")(sizes);
     return like.attr("new_empty")(nb::make_tuple(shape[1], shape[0])).attr("t")();
   }
   if (!is_numpy(like) || shape.size() > 2) return function("_arrays", "empty_like")(like, sizes, is_double);
