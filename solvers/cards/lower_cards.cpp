@@ -129,17 +129,23 @@ class Dealing {
   }
 
   /// Of products that are quick a kernel has all multiprocessors until it ends, and a panel that shares them with it waits so long, and with
-  /// that panel the other cards. So where a card has the next panel, what it does to all columns behind comes after it.
-  Block turn_of(const Task& task, int card) const {
+  /// that panel the other cards. So where a card has the next panel, what it does to all columns behind comes after it, or after those of
+  /// its steps that the schedule has first.
+  Block turn_of(const Task& task, int card) {
     const auto turn_of_block = [](std::size_t b) {
       return Block(Resource::device, {std::int64_t(b), std::int64_t(b) + 1});
     };
     if (!has_partition_ || task.lane.multiprocessors != 0) return {};
-    if (task.type->picture == TaskType::panel) return turn_of_block(deal_.block_of(task.C.j));
+    if (task.type->picture == TaskType::panel) {
+      const std::size_t block = deal_.block_of(task.C.j);
+      return block < begin_behind_ ? Block() : turn_of_block(block);
+    }
     if (!task.type->is_product || task.lane.rank != plan_.lanes.bulk.rank) return {};
     const std::size_t panel = deal_.block_of(task.L.j), next = panel + 1;
     const bool is_behind = task.L.i >= deal_.columns_of(panel).end && next < deal_.blocks();
-    return is_behind && int(next % copies_.size()) == card ? turn_of_block(next) : Block();
+    if (!is_behind || int(next % copies_.size()) != card) return {};
+    begin_behind_ = std::max(begin_behind_, next + 1);
+    return turn_of_block(next);
   }
 
   /// What one task leaves to another beside the matrix and its interchanges.
@@ -190,6 +196,7 @@ class Dealing {
   std::vector<std::size_t> last_read_;      // by block column
   std::vector<bool> has_handed_on_;         // by card: what was handed on last
   bool has_pivots_ = false, has_partition_ = false;
+  std::size_t begin_behind_ = 0;  // of earlier block columns some product did not wait for all steps
   std::vector<Task> tasks_;
 };
 

@@ -63,7 +63,8 @@ std::string legend_of_verdicts(const Comparison& all) {
   const auto any = [&](auto is_so) {
     return any_of(all.rows, [&](const Row& r) { return r.against_baseline && is_so(*r.against_baseline); });
   };
-  std::string text = "against the baseline: the shift of the time and its 99.5 % interval; SAME below 1.75 %\n";
+  std::string text =
+      "against the baseline: the shift of the time and its 99.5 % interval; below 1.75 % nothing is FASTER or SLOWER\n";
   if (any([](const bench::Change& c) { return c.of_processors; }))
     text += "of processor time: other programs ran, and what they keep from a run is not in the time that it had\n";
   if (any([](const bench::Change& c) { return bench::word_of(c) == std::string("unknown"); }))

@@ -194,7 +194,8 @@ int tune_command(int argc, const char* const* argv) {
     for (const std::string& remark : results.remarks) fmt::print("note: {}\n", remark);
     if (kept > 0)
       fmt::print(
-          "kept in {}\nSolves of about these sizes take it where --gemm, --schedule and --block-size are left open.\n",
+          "kept in {}\nSolves of about these sizes take it where --gemm, --schedule, --block-size and --tune are left "
+          "open.\n",
           path);
   }
   for (const TuneResult& r : results.all)
