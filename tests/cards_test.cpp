@@ -292,7 +292,7 @@ TEST(Cards, share_plans_that_are_lowered_for_a_device) {
   for (const Method method : methods)
     for (const std::int64_t n : {300, 1300, 9000})
       for (int cards = 2; cards <= 4; ++cards) {
-        Blocking by = blocking_for(method, Schedule::right_looking, n, 0, tuning);
+        Blocking by = blocking_for(method, Schedule::right_looking, n, 0, tuning, Precision::fp64, cards);
         if (n == 1300) by.widths = {.panel = 256, .step = 128};
         SCOPED_TRACE(text_of({method, Schedule::right_looking}, by, cards));
         const Deal deal(by, cards);
@@ -333,9 +333,9 @@ TEST(Cards, do_at_once_what_lies_side_by_side) {
     }
 }
 
-/// Where panels have multiprocessors of their own, but for tall ones: these come before the products of their card.
-TEST(Cards, factor_tall_panels_before_the_products_that_would_hold_them_up) {
-  const Blocking by{.n = 400, .widths = {.panel = 32}, .lanes = four_lanes};
+/// Where panels have multiprocessors of their own, but for some: these come before the products of their card. In steps, the first one does.
+TEST(Cards, factor_panels_before_the_products_that_would_hold_them_up) {
+  const Blocking by{.n = 400, .widths = {.panel = 32, .step = 16}, .lanes = four_lanes};
   constexpr std::int64_t most_rows = 200;
   const Plan lowered = lower(plan_of(Method::lu, Schedule::right_looking, by),
                              {.panel_partition = {.multiprocessors = 40, .rows = most_rows}});
@@ -351,6 +351,7 @@ TEST(Cards, factor_tall_panels_before_the_products_that_would_hold_them_up) {
       if (is(task, "panel")) {
         panels[block] = &task;
         EXPECT_GT(task.C.m, most_rows);
+        EXPECT_EQ(come_first.count(block), 0u) << "it would wait for the product";
       } else if (panels.count(block) > 0) {
         EXPECT_TRUE(conflict(*panels[block], task));
         come_first.insert(block);
@@ -362,6 +363,18 @@ TEST(Cards, factor_tall_panels_before_the_products_that_would_hold_them_up) {
 }
 
 /// A card has narrow panels side by side, as many as have the columns of a wide one.
+TEST(Cards, of_larger_number_have_narrower_panels_of_LU_in_fp64) {
+  const Tuning tuning = tuning_for(card("h200")).values;
+  const auto widest = [&](std::int64_t n, Precision storage, int cards) {
+    return blocking_for(Method::lu, Schedule::right_looking, n, 0, tuning, storage, cards).widths.panel;
+  };
+  EXPECT_EQ(widest(32768, Precision::fp64, 1), 2048);
+  EXPECT_EQ(widest(32768, Precision::fp64, 2), 1024);
+  EXPECT_EQ(widest(32768, Precision::fp64, 4), 512);
+  EXPECT_EQ(widest(131072, Precision::fp64, 4), 2048);
+  EXPECT_EQ(widest(32768, Precision::fp32, 4), 2048);
+}
+
 TEST(Cards, have_narrow_panels_side_by_side) {
   const Tuning tuning = tuning_for(card("h200")).values;
   const Blocking by = blocking_for(Method::lu, Schedule::right_looking, 32768, 0, tuning);

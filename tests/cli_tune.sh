@@ -106,7 +106,9 @@ expect 0 'precision   fp32: factors in fp32' uniform:n=48 "${here[@]}" --accurac
 silent uniform:n=48 "${here[@]}" --accuracy 1e-13
 silent uniform:n=48 "${here[@]}" --accuracy 1e-12 --refine none
 silent uniform:n=48 "${here[@]}" --accuracy 1e-12 --precision fp16
-expect 2 'the first --precision is fp64' "${tune[@]}" --n 48 --accuracy 1e-12 --precision fp32
+expect 2 'one --precision is fp64' "${tune[@]}" --n 48 --accuracy 1e-12 --precision fp32
+expect 0 'LU to 1e-12' "${tune[@]}" --n 48 --factorization lu --accuracy 1e-12 --precision auto --json auto.json
+grep -q '"precision": "fp32"\|factors in fp32' auto.json || { echo 'of precisions that are left open only one was tried' >&2; exit 1; }
 
 # Forgotten; and the places where it is kept.
 cp good.json "$kept"

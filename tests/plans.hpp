@@ -32,8 +32,8 @@ inline std::vector<Schedule> all_schedules() { return all_of<Schedule>(); }
 
 /// What a schedule is asked for on a device with this tuning, in panels of at most so many columns.
 inline Blocking blocking_for(Method method, Schedule schedule, std::int64_t n, std::int64_t columns,
-                             const Tuning& tuning, Precision storage = Precision::fp64) {
-  const Sized of{.schedule = schedule, .storage = storage, .n = n, .columns = columns, .queues = true};
+                             const Tuning& tuning, Precision storage = Precision::fp64, int cards = 1) {
+  const Sized of{.schedule = schedule, .storage = storage, .n = n, .columns = columns, .queues = true, .cards = cards};
   return {.n = n, .widths = record_of(method).widths(tuning, of), .lanes = four_lanes};
 }
 

@@ -62,8 +62,11 @@ def compare(
         As `solve`.
     """
     lists = {name: value for name, value in options.items() if isinstance(value, (list, tuple))}
+    if empty := [name for name, values in lists.items() if not values]:
+        raise ValueError(f"lasolve: {empty[0]} is an empty list")
+    gemm = list(gemm or backends(device))
     choices = [dict(zip(lists, values)) for values in itertools.product(*lists.values())]
-    contestants = [(g, chosen) for chosen in choices for g in gemm or backends(device)]
+    contestants = [(g, chosen) for chosen in choices for g in gemm]
     order = random.Random(seed)
     rows = []
     for size in [n] if isinstance(n, int) else n:

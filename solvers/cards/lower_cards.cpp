@@ -128,8 +128,8 @@ class Dealing {
       if (other != card) change_copies(task, other);
   }
 
-  /// Of products that are quick a kernel has all multiprocessors until it ends, and a panel that shares them with it waits so long, and with
-  /// that panel the other cards. So where a card has the next panel, what it does to all columns behind comes after it, or after those of
+  /// Of products that are quick a kernel has all multiprocessors until it ends. A panel that shares them with it waits so long, and the other
+  /// cards for the panel. So where a card has the next panel, what it does to all columns behind comes after it, or after those of
   /// its steps that the schedule has first.
   Block turn_of(const Task& task, int card) {
     const auto turn_of_block = [](std::size_t b) {

@@ -174,19 +174,20 @@ class MatrixOnCards final : public SpreadMatrix<T, Cpu> {
   }
   template <class U>
   static Matrix<U> rows_of(MatrixView<const U> X, const std::vector<Range>& ranges) {
-    std::int64_t count = 0, to = 0;
+    std::int64_t count = 0;
     for (const Range rows : ranges) count += rows.count();
     Matrix<U> some(count, X.cols());
-    for (const Range rows : ranges)
-      for (std::int64_t i = rows.begin; i < rows.end; ++i, ++to)
-        for (std::int64_t j = 0; j < X.cols(); ++j) some(to, j) = X(i, j);
+    for (std::int64_t j = 0; j < X.cols(); ++j) {
+      U* to = &some(0, j);
+      for (const Range rows : ranges) to = std::copy_n(&X(rows.begin, j), rows.count(), to);
+    }
     return some;
   }
   static void put_rows(const Matrix<T>& some, const std::vector<Range>& ranges, MatrixView<T> X) {
-    std::int64_t from = 0;
-    for (const Range rows : ranges)
-      for (std::int64_t i = rows.begin; i < rows.end; ++i, ++from)
-        for (std::int64_t j = 0; j < X.cols(); ++j) X(i, j) = some(from, j);
+    for (std::int64_t j = 0; j < X.cols(); ++j) {
+      const T* from = &some(0, j);
+      for (const Range rows : ranges) std::copy_n(from, rows.count(), &X(rows.begin, j)), from += rows.count();
+    }
   }
   static void subtract(Queue<Space>& q, Operand<T, Space> A, MatrixView<const T, Space> x, MatrixView<T, Space> r) {
     lasolve::residual<T>(q, A, x, MatrixView<const T, Space>(r), r);

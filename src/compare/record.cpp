@@ -28,10 +28,13 @@ std::optional<double> number(const Json& json) {
 }
 
 Json object(const Setting& s) {
-  return {
-      {"matrix", s.matrix},      {"threads", s.threads},  {"warmup", s.warmup}, {"least_visits", s.least_visits},
-      {"most_visits", s.visits}, {"most_runs", s.rounds}, {"noise", s.noise},   {"enough_seconds", s.enough_seconds},
-      {"seed", s.seed},          {"copies", s.copies}};
+  return {{"matrix", s.matrix},      {"threads", s.threads},
+          {"warmup", s.warmup},      {"least_visits", s.least_visits},
+          {"most_visits", s.visits}, {"most_runs", s.rounds},
+          {"noise", s.noise},        {"enough_seconds", s.enough_seconds},
+          {"seed", s.seed},          {"copies", s.copies},
+          {"factorization", "auto"}, {"schedule", "auto"},
+          {"block_size", 0}};
 }
 
 Json object(const Limit& l) {
@@ -195,7 +198,12 @@ Row row_in(const Json& json, const std::map<std::string, std::string>& options_o
   r.key = {json.at("gemm"), json.at("precision"), json.at("device"), json.at("n")};
   r.key.options = json.value("options", options_of_all);
   r.is_baseline_solver = json.at("peer");
-  if (r.is_baseline_solver) r.key.options.erase("schedule"), r.key.options.erase("block-size");
+  if (r.is_baseline_solver) {
+    r.key.options.erase("schedule"), r.key.options.erase("block-size");
+    const auto method = r.key.options.find("factorization");
+    if (method != r.key.options.end() && method->second == "lu-nopivot")
+      method->second = "lu";  // as older files have it
+  }
   if (r.is_baseline_solver && r.key.gemm.ends_with(" (peer)"))
     r.key.gemm.replace(r.key.gemm.size() - 7, 7, " (solver)");  // files of the release before
   if (!json.at("passed").get<bool>()) r.failure = json.at("failure");

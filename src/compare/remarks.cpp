@@ -105,7 +105,7 @@ void remark_on_clocks(const Comparison& all, const Size& size, Remarks& remarks)
           fmt::format("{} in {} ({:.0f} % of its time)", all.label_of(*r), r->key.precision, 100 * *r->slowed));
   if (!slowed.empty())
     remarks.push_back(
-        fmt::format("n = {}: heat or a limit of power held the clock down: {}", size.n, fmt::join(slowed, ", ")));
+        fmt::format("n = {}: heat or a limit of power held the clock down: {}", size.n, fmt::join(slowed, "; ")));
 }
 
 void remark_on_other_factors(const Comparison& all, const Size& size, Remarks& remarks) {
@@ -115,7 +115,7 @@ void remark_on_other_factors(const Comparison& all, const Size& size, Remarks& r
       names.push_back(fmt::format("{} in {} by factors in {}", all.label_of(*r), r->key.precision, r->fell_back_to));
   if (!names.empty())
     remarks.push_back(fmt::format("n = {}: coarser factors did not do, so that times are of two factorizations: {}",
-                                  size.n, fmt::join(names, ", ")));
+                                  size.n, fmt::join(names, "; ")));
 }
 
 void remark_on_few_runs(const Comparison& all, const Size& size, Remarks& remarks) {
@@ -128,10 +128,25 @@ void remark_on_few_runs(const Comparison& all, const Size& size, Remarks& remark
   const bool unknown = timed.size() > 1 && !are_distinguishable(timed);
   remarks.push_back(
       fmt::format("n = {}: fewer runs than the {} that a verdict takes: {}{}; --seconds and --repeat allow more",
-                  size.n, bench::least_for_a_verdict, fmt::join(names, ", "),
+                  size.n, bench::least_for_a_verdict, fmt::join(names, "; "),
                   unknown ? fmt::format("; too few runs to tell {} and {} apart", all.label_of(*timed.front()),
                                         all.label_of(*timed.back()))
                           : ""));
+}
+
+/// Options may come to the same: a panel that has all columns, a method that does not interchange.
+void remark_on_equal_recipes(const Comparison& all, const Size& size, Remarks& remarks) {
+  const std::vector<const Row*> rows = all.at(size.n);
+  for (std::size_t k = 0; k < rows.size(); ++k)
+    for (std::size_t i = 0; i < k; ++i) {
+      const Row &first = *rows[i], &second = *rows[k];
+      if (first.recipe.empty() || first.recipe != second.recipe || first.key.gemm != second.key.gemm ||
+          first.key.precision != second.key.precision || first.key.options == second.key.options)
+        continue;
+      remarks.push_back(
+          fmt::format("n = {}: solved by the same recipe: {}; {}", size.n, all.label_of(first), all.label_of(second)));
+      break;
+    }
 }
 
 /// Once for all sizes.
@@ -149,6 +164,7 @@ std::vector<std::string> remarks_on(const Comparison& all) {
   Remarks remarks;
   remark_on_kernels(all, remarks);
   remark_on_small_sizes(all, remarks);
+  for (const Size& size : all.sizes) remark_on_equal_recipes(all, size, remarks);
   for (const Size& size : all.sizes) remark_on_noise(all, size, remarks);
   for (const Size& size : all.sizes) remark_on_load(size, remarks);
   for (const Size& size : all.sizes) remark_on_clocks(all, size, remarks);

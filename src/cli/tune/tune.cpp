@@ -58,10 +58,14 @@ TuneRequest parse_tune(int argc, const char* const* argv) {
   const Given given = parse_options(argc, argv, tune_table(), r);
   if (r.forget) return r;
   Options& o = r.options;
-  if (r.precisions.empty()) r.precisions = {Precision::fp64};
-  if (o.accuracy > 0 && given.is_by_default("precision")) r.precisions.push_back(Precision::fp32);
-  if (o.accuracy > 0 && r.precisions.front() != Precision::fp64)
-    throw UsageError("--accuracy: the first --precision is fp64, whose factors reach it");
+  if (r.precisions.empty()) {
+    r.precisions = {Precision::fp64};
+    if (o.accuracy > 0) r.precisions.push_back(Precision::fp32);
+  }
+  const auto fp64 = std::find(r.precisions.begin(), r.precisions.end(), Precision::fp64);
+  if (o.accuracy > 0 && fp64 == r.precisions.end())
+    throw UsageError("--accuracy: one --precision is fp64, whose factors reach it");
+  if (o.accuracy > 0) std::rotate(r.precisions.begin(), fp64, fp64 + 1);
   o.condition = false;
   o.device = choose(o).device();
   if (r.sizes.empty()) r.sizes = sizes_of(o.device.kind == Device::cuda ? "1k:16k:x2" : "256:4k:x2");

@@ -256,8 +256,9 @@ class Tried {
     for (int again = 0; again < 3 && !left.empty(); ++again) {
       keep_most();
       begin(fault, k);
-      run(line_);
-      end();
+      const Result result = run(line_);
+      if (end().failed.empty()) return "";  // it comes no more
+      if (!result.wrong.empty()) return "again: " + result.wrong;
       left = what_is_left();
     }
     return left;
