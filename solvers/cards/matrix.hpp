@@ -178,15 +178,16 @@ class MatrixOnCards final : public SpreadMatrix<T, Cpu> {
     for (const Range rows : ranges) count += rows.count();
     Matrix<U> some(count, X.cols());
     for (std::int64_t j = 0; j < X.cols(); ++j) {
-      U* to = &some(0, j);
-      for (const Range rows : ranges) to = std::copy_n(&X(rows.begin, j), rows.count(), to);
+      U* to = some.data() + j * some.ld();
+      for (const Range rows : ranges) to = std::copy_n(X.data() + j * X.ld() + rows.begin, rows.count(), to);
     }
     return some;
   }
   static void put_rows(const Matrix<T>& some, const std::vector<Range>& ranges, MatrixView<T> X) {
     for (std::int64_t j = 0; j < X.cols(); ++j) {
-      const T* from = &some(0, j);
-      for (const Range rows : ranges) std::copy_n(from, rows.count(), &X(rows.begin, j)), from += rows.count();
+      const T* from = some.data() + j * some.ld();
+      for (const Range rows : ranges)
+        std::copy_n(from, rows.count(), X.data() + j * X.ld() + rows.begin), from += rows.count();
     }
   }
   static void subtract(Queue<Space>& q, Operand<T, Space> A, MatrixView<const T, Space> x, MatrixView<T, Space> r) {
