@@ -132,7 +132,7 @@ std::int64_t size_of(const std::string& matrix) {
 }
 
 /// Of a card, or of the device and the backend that a solve takes here.
-Recipes recipes_of(const PlanRequest& r, std::int64_t n, const Tuning& of_card) {
+Recipes recipes_for(const PlanRequest& r, std::int64_t n, const Tuning& of_card) {
   Options o = r.solve.options;
   if (r.solve.in_place) o.check = false;  // the tool has the check of a matrix that is made again
   const lasolve::Problem problem{.n = n, .handed_over = r.solve.in_place};
@@ -160,7 +160,7 @@ DrawnPlan plan_for(const PlanRequest& r) {
   const DeviceProperties device = r.card.empty() ? DeviceProperties() : card(r.card);
   const Tuning tuning = r.card.empty() ? cpu_tuning().values : tuning_for(device).values;
   Blocking by{.n = size_of(r.matrix), .lanes = r.lanes};
-  const Recipes recipes = recipes_of(r, by.n, tuning);
+  const Recipes recipes = recipes_for(r, by.n, tuning);
   const Recipe& first = recipes.first();
   by.widths = first.widths;
   const bool in_steps = first.schedule == Schedule::right_looking && r.card.empty() && first.executor != Executor::leaf;
