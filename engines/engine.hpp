@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "core/block_cyclic.hpp"
 #include "lasolve/lasolve.hpp"
+#include "lasolve/matrix.hpp"
 
 namespace lasolve::engines {
 
@@ -50,15 +52,22 @@ class Factored {
   virtual void solve(Op op, Part<T> X) = 0;
 };
 
-/// All ranks call each function but the first four, in the same order.
+/// Thrown on all ranks at once, with the same words.
+struct FailedTogether : MachineError {
+  using MachineError::MachineError;
+};
+
+/// All ranks call each function but the first five, in the same order.
 class Engine {
  public:
   virtual ~Engine() = default;
   /// "ScaLAPACK 2.2.1 with Open MPI 4.1.4".
   virtual std::string version() const = 0;
   virtual Ranks ranks() const = 0;
-  /// How many elements a rank's part may have.
-  virtual std::int64_t most_elements() const = 0;
+  /// How many elements of so many bytes this rank's part may have.
+  virtual std::int64_t most_elements(std::size_t bytes_each) const = 0;
+  /// Of the blocks in which A is dealt out, where nobody says: a size in which the library does well.
+  virtual std::int64_t block_size() const = 0;
   /// Ends all ranks at once, with this exit code.
   virtual void abort(int exit_code) noexcept = 0;
 
@@ -86,6 +95,6 @@ class Engine {
 
 /// The function of a module that makes its engine, once in a process. The number is raised when the class changes.
 using MakeEngine = Engine* (*)();
-inline constexpr const char* make_engine_name = "lasolve_make_engine_2";
+inline constexpr const char* make_engine_name = "lasolve_make_engine_3";
 
 }  // namespace lasolve::engines

@@ -253,8 +253,11 @@ void Solve::solve_with(const Factors& factors, const Recipe& by) {
 /// On all machines, where the factors before are gone.
 bool Solve::has_room_for(const Recipe& next) {
   const BlockCyclic& layout = system_.A.layout();
-  const double wanted = double(layout.rows.count()) * double(layout.cols.count()) * bytes_of(next.precision.storage);
-  double lacks = wanted * engine_.ranks().on_this_machine > double(Memory<Cpu>::available()) ? 1 : 0;
+  const double elements = double(layout.rows.count()) * double(layout.cols.count());
+  const auto bytes_each = bytes_of(next.precision.storage);
+  const bool has_room = elements * bytes_each * engine_.ranks().on_this_machine <= double(Memory<Cpu>::available()) &&
+                        elements <= double(engine_.most_elements(std::size_t(bytes_each)));
+  double lacks = has_room ? 0 : 1;
   engine_.sum({&lacks, 1});
   return lacks == 0;
 }

@@ -51,10 +51,12 @@ class FactoredHere final : public engines::Factored<T> {
 class OneRank final : public engines::Engine {
  public:
   double error = 0, error_in_fp32 = 0;
+  std::int64_t most = 1 << 20;
 
   std::string version() const override { return "one rank"; }
   engines::Ranks ranks() const override { return {}; }
-  std::int64_t most_elements() const override { return 1 << 20; }
+  std::int64_t most_elements(std::size_t) const override { return most; }
+  std::int64_t block_size() const override { return 16; }
   void abort(int) noexcept override { std::abort(); }
   void use_threads(int) override {}
   void sum(std::span<double>) override {}
@@ -178,6 +180,10 @@ TEST(Engines, FactorInFp32AndRefine) {
   falls_back("randsvd:n=80,kappa=1e11");
   engine.error_in_fp32 = 10;
   falls_back("uniform:n=80");
+  engine.most = 80 * 80 - 1;
+  const Report stays = solved(engine, "uniform:n=80", fp32);
+  EXPECT_EQ(stays.precision, Precision::fp32);
+  EXPECT_NE(stays.notes.at(0).find("there is no memory for fp64 factors"), std::string::npos);
 }
 
 /// By the way from recipe to recipe, with the reason of each step as text has it.

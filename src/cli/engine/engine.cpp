@@ -121,6 +121,10 @@ int solve_with_engine(const Request& request) {
     return ended(solve_on(*engine, request));
   } catch (const Ended& early) {
     return ended(early.code);
+  } catch (const engines::FailedTogether&) {
+    const Failure failure = current_failure("solve");
+    if (engine->ranks().rank == 0) fmt::print(stderr, "{}\n", failure.message());
+    return ended(failure.code);
   } catch (...) {  // the other ranks may wait for this one
     const Failure failure = current_failure("solve");
     fmt::print(stderr, "{}\n", failure.message());

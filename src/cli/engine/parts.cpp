@@ -16,9 +16,6 @@ namespace lasolve::cli {
 
 namespace {
 
-/// Of blocks in which libraries do well: ScaLAPACK's panels are that wide, and products have that k.
-constexpr std::int64_t default_block = 64;
-
 /// Elements that the largest part has, with its padding: that of rank 0.
 std::int64_t largest_part(const BlockCyclic& layout) {
   const std::int64_t rows = layout.rows.count_of(0), cols = layout.cols.count_of(0);
@@ -50,19 +47,20 @@ void generate_part(Queue<Cpu>& q, const io::Generator& generator, const BlockCyc
 BlockCyclic layout_of_A(const engines::Engine& engine, const Request& request, std::int64_t rows, std::int64_t cols,
                         const std::string& place) {
   const engines::Ranks ranks = engine.ranks();
-  const std::int64_t most = engine.most_elements();
+  const int bytes_each = bytes_of(engines::precision_of(request.options));
+  const std::int64_t most = engine.most_elements(std::size_t(bytes_each));
   require_square(request, place, rows, cols);
-  const std::int64_t block = request.options.block_size > 0 ? request.options.block_size : default_block;
+  const std::int64_t block = request.options.block_size > 0 ? request.options.block_size : engine.block_size();
   if (rows > most || block > most)
     throw MachineError(fmt::format("{} counts rows up to {}, and the matrix has {}", request.engine, most, rows));
   const BlockCyclic layout = engines::layout_of(ranks, rows, cols, block);
   if (const std::int64_t elements = largest_part(layout); elements > most)
     throw MachineError(fmt::format(
-        "with {} rank{} a part of the {} x {} matrix has {} elements, and {} counts up to {}: {} ranks would do",
+        "with {} rank{} a part of the {} x {} matrix has {} elements, and {} takes up to {}: {} ranks would do",
         ranks.count, ranks.count == 1 ? "" : "s", rows, cols, elements, request.engine, most,
         ranks_that_would_do(rows, block, most)));
   const double bytes = double(layout.rows.count_of(0)) * double(layout.cols.count_of(0)) *
-                       ((request.in_place ? 0 : sizeof(double)) + bytes_of(engines::precision_of(request.options)));
+                       ((request.in_place ? 0 : sizeof(double)) + bytes_each);
   const auto free = double(Memory<Cpu>::available());
   if (bytes * ranks.on_this_machine > free)
     throw MachineError(
