@@ -3,8 +3,8 @@ set_target_properties(lasolve_tool PROPERTIES INSTALL_RPATH $ORIGIN/${bin_to_lib
 install(TARGETS lasolve_tool COMPONENT tool)
 install(TARGETS lasolve_baseline_eigen DESTINATION ${CMAKE_INSTALL_LIBDIR}/lasolve COMPONENT tool)  # the tool finds it from where it is itself
 
-if(TARGET lasolve_scalapack)
-  install(TARGETS lasolve_scalapack DESTINATION ${CMAKE_INSTALL_LIBDIR}/lasolve COMPONENT tool OPTIONAL)
+if(LASOLVE_ENGINE_MODULES)
+  install(TARGETS ${LASOLVE_ENGINE_MODULES} DESTINATION ${CMAKE_INSTALL_LIBDIR}/lasolve COMPONENT tool OPTIONAL)
 endif()
 
 # The manual page and completion, which the tool makes from its own tables of options.

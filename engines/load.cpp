@@ -17,19 +17,15 @@ namespace lasolve::engines {
 
 namespace {
 
+/// Its module is named after it.
 struct Known {
   const char* name;
-  const char* module;  ///< its file; null: there is no code for it
   const char* needs;
 };
 
 constexpr Known all[] = {
-    {"scalapack", LASOLVE_SCALAPACK_MODULE,
-     "at build time the packages libscalapack-openmpi-dev and libopenmpi-dev, then cmake once more and the target "
-     "lasolve_scalapack"},
-    {"cusolvermp", nullptr,
-     "cuSOLVERMp 0.9.1 or later with cuBLASMp 0.10, NCCL 2.29.2 and a GPU for each rank, and code in lasolve that "
-     "calls it, which nobody has written yet; scalapack is there"},
+    {"scalapack", "at build time the packages libscalapack-openmpi-dev and libopenmpi-dev"},
+    {"cusolvermp", "at build time the package libopenmpi-dev and a CUDA toolkit"},
 };
 
 /// What launchers tell each process: Open MPI's, those that speak PMI or PMIx, Slurm's.
@@ -54,9 +50,11 @@ std::unique_ptr<Engine> load(const std::string& name) {
   const Known* const known =
       std::find_if(std::begin(all), std::end(all), [&](const Known& e) { return e.name == name; });
   require(known != std::end(all), "there is no such engine");
-  const std::string file = known->module ? file_of_module(LASOLVE_BIN_TO_MODULES, known->module) : "";
+  const std::string file = file_of_module(LASOLVE_BIN_TO_MODULES, LASOLVE_ENGINE_MODULE + name + LASOLVE_MODULE_SUFFIX);
   if (!std::filesystem::exists(file))
-    throw MachineError(fmt::format("the engine {} is not in this build; it needs {}", name, known->needs));
+    throw MachineError(
+        fmt::format("the engine {} is not in this build; it needs {}, then cmake once more and the target lasolve_{}",
+                    name, known->needs, name));
   // What libraries of MPI load by themselves looks for its names among those of all.
   void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (!library) throw MachineError(fmt::format("the engine {} cannot be loaded: {}", name, dlerror()));

@@ -1,13 +1,23 @@
 #!/usr/bin/env bash
 # The tool with several processes, by ScaLAPACK. Usage: cli_engine.sh LASOLVE DATA
-# shellcheck source=tests/cli_common.sh
-source "$(dirname -- "${BASH_SOURCE[0]}")/cli_common.sh"
+# shellcheck source=tests/cli_ranks.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/cli_ranks.sh"
 
 expect 2 "did you mean 'scalapack'" uniform:n=5 --engine scalapak
 expect 2 '--ranks are of an engine' uniform:n=5 --ranks 2
 expect 2 'does not take --gemm' uniform:n=5 --engine scalapack --gemm tiled
 expect 2 'takes --precision fp64 or fp32, not tf32' uniform:n=5 --engine scalapack --precision tf32
-expect 6 'needs cuSOLVERMp' uniform:n=5 --engine cusolvermp
+
+# Of cuSOLVERMp, what is missing is said: here a library that is none.
+mkdir libraries && echo none >libraries/libnccl.so.2
+said=$(LASOLVE_CUSOLVERMP=$PWD/none:$PWD/libraries "$lasolve" uniform:n=5 --engine cusolvermp 2>&1)
+holds "cuSOLVERMp that is missing ends otherwise: $said" [ $? -eq 6 ]
+if [[ $said == *'is not in this build'* ]]; then
+  also 'a CUDA toolkit, then cmake once more and the target lasolve_cusolvermp'
+else
+  also "the engine cusolvermp cannot load $PWD/libraries/libnccl.so.2: "
+fi
+
 said=$("$lasolve" uniform:n=5 --engine scalapack 2>&1)
 if [[ $said == *'is not in this build'* ]]; then
   holds 'what an engine needs is not said' grep -q libscalapack-openmpi-dev <<<"$said"
@@ -19,10 +29,6 @@ command -v mpirun >/dev/null || { echo 'skipped: there is no mpirun'; exit 77; }
 said=$(PMI_SIZE=2 "$lasolve" uniform:n=5 --engine scalapack 2>&1)
 holds "processes of another MPI than the engine's are not told from one process" [ $? -eq 6 ]
 also '2 processes were started'
-
-# As root in a container, on fewer cores than ranks.
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_hwloc_base_binding_policy=none
 
 # ranks COUNT CODE TEXT ARGUMENTS...: so many processes end with the code and say the text.
 ranks() {
@@ -38,13 +44,6 @@ ranks() {
 
 # once TEXT: what was said last has this text, and one time only.
 once() { holds "not said once: $1 in: $said" [ "$(grep -cF -- "$1" <<<"$said")" = 1 ]; }
-
-# same FILE FILE: numbers differ by no more than roundoff.
-same() {
-  holds "$1 and $2 differ" awk 'NR == FNR { for (j = 1; j <= NF; ++j) x[FNR, j] = $j; rows = FNR; next }
-    { for (j = 1; j <= NF; ++j) { d = $j - x[FNR, j]; if (d * d > 1e-18 * (1 + $j * $j)) exit 1 } }
-    END { if (FNR != rows) exit 1 }' "$1" "$2"
-}
 
 # A file of each kind, on fewer blocks than ranks and on several, an odd order.
 "$lasolve" "$data/A.mtx" -b "$data/b.mtx" --device cpu -q -o one.txt
