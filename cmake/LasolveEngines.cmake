@@ -44,9 +44,9 @@ if(SCALAPACK_LIBRARY)
   lasolve_add_engine(scalapack ${SCALAPACK_LIBRARY})
 endif()
 if(LASOLVE_HAS_CUDA)
-  lasolve_add_engine(cusolvermp ${LASOLVE_CUDA_RUNTIME} ${CMAKE_DL_LIBS})
+  # What cuSOLVERMp calls of the toolkit is linked, called here or not: so it is found where the toolkit is.
+  lasolve_add_engine(cusolvermp CUDA::cudart CUDA::cublas CUDA::cublasLt CUDA::cusolver ${CMAKE_DL_LIBS})
   target_include_directories(lasolve_cusolvermp SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
-  # The libraries that it loads find those of the toolkit there, where nothing else says where they are.
-  set_target_properties(lasolve_cusolvermp PROPERTIES BUILD_RPATH ${CUDAToolkit_LIBRARY_DIR} INSTALL_RPATH ${CUDAToolkit_LIBRARY_DIR})
-  target_link_options(lasolve_cusolvermp PRIVATE LINKER:--disable-new-dtags)
+  target_link_options(lasolve_cusolvermp PRIVATE LINKER:--no-as-needed)
+  set_target_properties(lasolve_cusolvermp PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
 endif()
