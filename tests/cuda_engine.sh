@@ -56,7 +56,6 @@ for ranks in 1 2 4; do
   expect 4 'column 1' singular.mtx --block-size 1 "${on[@]}"
   expect 4 'order 2' indefinite.mtx -f cholesky --block-size 1 "${on[@]}"
   expect 0 'LU was used instead of Cholesky' indefinite.mtx --block-size 1 "${on[@]}"
-  expect 5 'larger than the HPL check allows' growth:n=120 --refine none --block-size 8 "${on[@]}"
   expect 5 'no digit of the solution can be trusted' hilbert:n=100 --block-size 8 -q "${on[@]}"
 done
 
