@@ -86,8 +86,8 @@ class Session : public MpiRanks {
                                on_host, static_cast<More>(info_.get())...);
     int info = 0;
     together([&] {
-      require_done(routine.name, status);
       info = info_after(routine.name);
+      if (info <= 0) require_done(routine.name, status);  // cusolverMpPotrf fails, too, where a minor is not positive
     });
     return info;
   }
@@ -128,6 +128,20 @@ class OnGpu {
   void copy_to(const Session& session, MatrixView<T> to) const {
     copy(session, to.data(), to.ld(), memory_.get(), ld_);
     require_done("cudaStreamSynchronize", cudaStreamSynchronize(session.stream()));
+  }
+  /// Of the whole matrix; zero where another rank has it.
+  std::vector<T> diagonal(const Session& session) const {
+    std::vector<T> all(std::size_t(layout_.rows.length));
+    for (std::int64_t i = 0; i < layout_.rows.length; i += layout_.rows.block) {
+      if (!layout_.rows.has(i) || !layout_.cols.has(i)) continue;
+      const std::int64_t count = std::min(layout_.rows.block, layout_.rows.length - i);
+      const T* const from = data() + layout_.rows.place_of(i) + layout_.cols.place_of(i) * ld_;
+      require_done("cudaMemcpy2DAsync",
+                   cudaMemcpy2DAsync(all.data() + i, sizeof(T), from, sizeof(T) * std::size_t(ld_ + 1), sizeof(T),
+                                     std::size_t(count), cudaMemcpyDefault, session.stream()));
+    }
+    require_done("cudaStreamSynchronize", cudaStreamSynchronize(session.stream()));
+    return all;
   }
   T* data() const { return static_cast<T*>(memory_.get()); }
   Raw description() const { return description_.get(); }
