@@ -3,7 +3,7 @@ option(LASOLVE_NATIVE "Compile all of it for this machine alone; OFF: it runs el
 option(LASOLVE_EACH_LEVEL "Compile inner loops for several sets of instructions, also where the rest is for this machine alone" OFF)
 option(LASOLVE_WERROR "Treat warnings as errors" OFF)
 option(LASOLVE_SANITIZE "AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
-option(LASOLVE_TEST_HOOKS "For tests: LASOLVE_PRETEND=a100, rtx4090, rtx5090 or mig-1g makes a CUDA device keep to what these have; what is made on devices is counted, and allocations can fail" OFF)
+option(LASOLVE_TEST_HOOKS "For tests: LASOLVE_PRETEND=a100, rtx4090, rtx5090 or mig-1g makes CUDA devices keep to what these have, and ,a100 the second one; what is made on devices is counted, and allocations can fail" OFF)
 # A project that adds this one has the library alone, unless it asks for more.
 option(LASOLVE_TOOL "Build the tool, and what it, the tests and the programs in bench/ are made of" ${PROJECT_IS_TOP_LEVEL})
 option(LASOLVE_LAPACK "Build the drop-in for LAPACK, beside the tool" ${PROJECT_IS_TOP_LEVEL})

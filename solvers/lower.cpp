@@ -104,6 +104,21 @@ Capabilities capabilities_of(const DeviceProperties& device, const Tuning& tunin
   return capabilities_of(device, tuning, storage, n, interchanges_L_at_the_end(tuning, n, may_gather_rows(device, n)));
 }
 
+Capabilities common(const Capabilities& first, const Capabilities& other) {
+  Capabilities can = first;
+  for (const auto columns : {&Capabilities::panel, &Capabilities::tall_panel, &Capabilities::rows_of_panel,
+                             &Capabilities::panel_in_place, &Capabilities::lookahead_update, &Capabilities::combined,
+                             &Capabilities::far_columns, &Capabilities::cholesky_leaf})
+    can.*columns = std::min(first.*columns, other.*columns);
+  for (const auto does : {&Capabilities::two_steps, &Capabilities::rows_of_L_at_the_end})
+    can.*does = first.*does && other.*does;
+  can.cholesky.leaf_rows = std::min(first.cholesky.leaf_rows, other.cholesky.leaf_rows);
+  can.solves.order = std::min(first.solves.order, other.solves.order);
+  can.panel_partition.rows = std::min(first.panel_partition.rows, other.panel_partition.rows);
+  if (first.panel_partition.multiprocessors != other.panel_partition.multiprocessors) can.panel_partition = {};
+  return can;
+}
+
 PanelPartition panel_partition(DeviceProperties device, const Tuning& tuning, std::int64_t n, Pivoting pivoting) {
   const bool some_are_hidden = n > tuning.lu_panels_are_the_bottleneck;
   device.multiprocessors = int(tuning.lu_panel_multiprocessors);

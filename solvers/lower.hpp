@@ -69,6 +69,9 @@ Capabilities capabilities_of(const DeviceProperties&, const Tuning&, Precision s
 /// The same where the device is not there to be asked whether it has room for a cluster: `late` as its properties allow.
 Capabilities capabilities_of(const DeviceProperties&, const Tuning&, Precision storage, std::int64_t n);
 
+/// What both devices can do, where cards that are unlike share a plan. What is no limit of a device, but chosen by its tuning, is the first's.
+Capabilities common(const Capabilities& first, const Capabilities& other);
+
 /// For products that are quick; nothing of it where a matrix has no panels that they hide.
 PanelPartition panel_partition(DeviceProperties, const Tuning&, std::int64_t n, Pivoting);
 /// The capabilities as a recipe uses them, without the partition of panels: whether multiprocessors can be shared out is not known here. Products

@@ -17,7 +17,7 @@ struct Question {
   Schedule schedule;
   Blocking blocking;
   Capabilities can;
-  int cards;
+  CardList cards;
 
   bool operator==(const Question&) const = default;
 };
@@ -28,9 +28,9 @@ struct Kept {
 };
 
 std::shared_ptr<const OrderedPlan> made(Method method, Schedule schedule, const Blocking& by, const Capabilities& can,
-                                        int cards) {
+                                        const CardList& cards) {
   Plan plan = lower(plan_of(method, schedule, by), can);
-  if (cards > 1) {
+  if (cards.count > 1) {
     const Deal deal(by, cards);
     plan = in_memory_of_cards(lower_cards(plan, deal), deal);
   }
@@ -41,7 +41,7 @@ std::shared_ptr<const OrderedPlan> made(Method method, Schedule schedule, const 
 }  // namespace
 
 std::shared_ptr<const OrderedPlan> ordered_plan(Method method, Schedule schedule, const Blocking& by,
-                                                const Capabilities& can, int cards) {
+                                                const Capabilities& can, const CardList& cards) {
   if (by.lanes.single()) return made(method, schedule, by, can, cards);
   auto& kept = of_this_thread<std::list<Kept>>();  // the last that was asked for comes first
   const Question question{method, schedule, by, can, cards};

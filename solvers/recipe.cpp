@@ -229,17 +229,6 @@ bool goes_out_of_core(const Options& o, const Problem& problem, double device_by
   return o.device_memory > 0 || !not_done_in_parts(o, problem, Executor::out_of_core);
 }
 
-CardList cards_of(const Options& o) {
-  CardList list;
-  if (o.cards.size() < 2) return list;
-  require(o.cards.size() <= CardList::most, "a system is spread over 16 cards at most");
-  const auto does_not_fit = [](int index) { return !std::in_range<std::uint8_t>(index); };
-  require(!any_of(o.cards, does_not_fit), "the index of a card is 255 at most");
-  list.count = o.cards.size();
-  std::copy(o.cards.begin(), o.cards.end(), list.indices.begin());
-  return list;
-}
-
 /// The recipe that is tried first. Where the options leave the method open, and Cholesky is worth a try, that is its method.
 static Recipe first_recipe(const Options& o, const Problem& problem, const Means& means) {
   const Tuning& t = *means.tuning;

@@ -10,20 +10,10 @@
 
 #include "lasolve/lasolve.hpp"
 #include "lasolve/precision.hpp"
+#include "solvers/cards/card_list.hpp"
 #include "solvers/plan.hpp"
 
 namespace lasolve {
-
-/// Devices of one kind, over which a system may be spread: one or several.
-struct CardList {
-  static constexpr std::size_t most = 16;
-  std::array<std::uint8_t, most> indices = {};  // a small system has no time to copy many bytes
-  std::uint8_t count = 1;
-
-  bool operator==(const CardList&) const = default;
-};
-/// Those that are asked for; one of index 0 where there is no list. Throws std::invalid_argument for too many.
-CardList cards_of(const Options&);
 
 /// Of a system, what its recipes depend on.
 struct Problem {

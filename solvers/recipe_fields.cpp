@@ -55,6 +55,8 @@ template <class Enum>
 Value word_unless(Enum value, Enum usual) {
   return value == usual ? Value() : word_of(value);
 }
+/// Null where they are equal.
+Value shares_of_cards(R r) { return r.cards.has_equal_shares() ? Value() : Value(text_of_shares(r.cards)); }
 Value count_unless(std::int64_t value, std::int64_t usual) { return value == usual ? Value() : Value(value); }
 
 Value names_of_devices(R r) {
@@ -83,6 +85,8 @@ constexpr RecipeField<Recipe> fields[] = {
      "plan: tasks on the queues of the device; leaf: all at once; cards: tasks on several devices; out_of_core: block "
      "columns from the host; ranks: by the engine of several processes",
      [](R r) { return word_of(r.executor); }, "by {}"},
+    {"card_shares", "of several cards, the block columns of each in a round: 2,1; null: equal", shares_of_cards,
+     "in shares of {}"},
     {"block_columns", "out of core, columns that are on the device at a time; else null",
      [](R r) { return count_unless(r.out_of_core.columns, 0); }, "block columns of {}"},
     {"slice", "out of core, columns of the others that pass them at a time; else null",

@@ -8,10 +8,12 @@
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
+#include <system_error>
 #include <thread>
 
 #include "core/cpu/limits.hpp"
 #include "core/cpu/parallel.hpp"
+#include "solvers/cards/execute.hpp"
 #include "systems.hpp"
 
 namespace {
@@ -243,6 +245,23 @@ TEST(Pool, sleeps_when_there_is_no_work) {
   const std::clock_t before = std::clock();  // of all threads of this process
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
   EXPECT_LT(double(std::clock() - before) / CLOCKS_PER_SEC, 0.05);
+}
+
+/// The threads of cards wait for each other.
+TEST(Pool, leaves_no_card_waiting_for_one_that_has_no_thread) {
+  EXPECT_TRUE(in_child([] {
+    threads_left = 1;
+    std::atomic<bool> is_over = false;
+    const auto wait = [&](int) {
+      while (!is_over) std::this_thread::yield();
+    };
+    try {
+      on_each_card(3, wait, [&] { is_over = true; });
+    } catch (const std::system_error&) {
+      return true;
+    }
+    return false;
+  }));
 }
 
 }  // namespace

@@ -256,6 +256,9 @@ TEST(Recipes, tell_all_that_is_decided) {
         r.device = {Device::cpu, 0};
       },
       [](Recipe& r) { r.cards.count = 2, r.cards.indices[1] = 1; },
+      [](Recipe& r) {
+        r.cards.shares = {2, 1};
+      },
       [](Recipe& r) { r.backend = "other"; },
       [](Recipe& r) { r.executor = Executor::cards; },
       [](Recipe& r) { r.method = Method::lu; },

@@ -117,11 +117,13 @@ typedef struct lasolve_options {
       device_memory; /* bytes of the device's memory that a system may take; 0: all that is free but 1 GiB. More stays on the host */
   const char* pivoting; /* of lu: "auto", "partial", "tournament" */
   int history;          /* keep the residuals of each right-hand side: see lasolve_report */
+  const char*
+      card_shares; /* of several cards, the block columns of each in a round, from 1 to 16: "2,1"; NULL: equal, and of unlike cards by their rates */
 } lasolve_options;
 #define LASOLVE_OPTIONS_INIT                                                                                       \
   {                                                                                                                \
     sizeof(lasolve_options), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, LASOLVE_HOST, NULL, \
-        NULL, NULL, NULL, NULL, 0, 0, NULL, 0.0, 0, NULL, 0, 0, NULL, 0                                            \
+        NULL, NULL, NULL, NULL, 0, 0, NULL, 0.0, 0, NULL, 0, 0, NULL, 0, NULL                                      \
   }
 
 /* What a call did. After LASOLVE_MISUSE, _MACHINE, _INTERNAL and _STOPPED only message is there, which is lasolve_last_error(): other

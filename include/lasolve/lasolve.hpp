@@ -38,6 +38,9 @@ struct Options {
   /// solve large ones sooner. `device` is the first. One may be named twice; those of the CPU are threads with memory of their own, for tests.
   /// Fewer than two: `device` alone. For an A that is spread over them already: lasolve/pieces.hpp.
   std::vector<int> cards = {};
+  /// Of a round of block columns, how many each of `cards` has, from 1 to 16: {2, 1} gives the first two thirds of the columns. Empty: equal
+  /// shares, and over unlike cards those of their rates, which are measured. For cards that are unlike, or have other work.
+  std::vector<int> card_shares = {};
   /// Bytes of the device's memory that a system may take; 0: all that is free but 1 GiB, and on the CPU any. A and factors that take more stay on the
   /// host, and pass the device in block columns: out of core.
   std::int64_t device_memory = 0;

@@ -114,6 +114,8 @@ struct MachineError : std::runtime_error {
 };
 struct OutOfMemory : MachineError {
   OutOfMemory(const char* memory, std::size_t wanted, std::size_t free);
+  /// The same, of one of several devices.
+  OutOfMemory(const std::string& device, const OutOfMemory& its) : MachineError(device + ": " + its.what()) {}
 };
 
 /// An owned rows × cols matrix, move-only, not initialized. Throws OutOfMemory, or std::invalid_argument when the size

@@ -162,6 +162,20 @@ inline std::string name_of(const Device& first, const std::vector<int>& cards) {
   return name;
 }
 
+/// "2,1": whole numbers, none of them negative.
+inline std::optional<std::vector<int>> parse_numbers(std::string_view text) {
+  std::vector<int> numbers;
+  const char *at = text.data(), *const end = at + text.size();
+  for (;; ++at) {  // from behind a comma
+    int number = 0;
+    const auto [stop, e] = std::from_chars(at, end, number);
+    if (e != std::errc() || number < 0 || (stop != end && *stop != ',')) return std::nullopt;
+    numbers.push_back(number);
+    if (stop == end) return numbers;
+    at = stop;
+  }
+}
+
 /// The devices of what name_of writes; of "cuda:all" there are no indices. Where there is one, the second is empty.
 struct ParsedDevices {
   Device first;
@@ -174,17 +188,9 @@ inline std::optional<ParsedDevices> parse_devices(std::string_view text) {
   const std::size_t colon = text.find(':');
   const auto kind = parse<Device::Kind>(text.substr(0, colon));
   if (!kind || *kind == Device::automatic || colon == text.npos) return std::nullopt;
-  std::vector<int> cards;
-  const char *at = text.data() + colon, *const end = text.data() + text.size();
-  while (at != end) {  // at a colon or a comma
-    int index = 0;
-    const auto [stop, e] = std::from_chars(at + 1, end, index);
-    if (e != std::errc() || index < 0 || (stop != end && *stop != ',')) return std::nullopt;
-    cards.push_back(index);
-    at = stop;
-  }
-  if (cards.size() < 2) return std::nullopt;
-  return ParsedDevices{{*kind, *kind == Device::cuda ? cards[0] : 0}, cards};
+  const auto cards = parse_numbers(text.substr(colon + 1));
+  if (!cards || cards->size() < 2) return std::nullopt;
+  return ParsedDevices{{*kind, *kind == Device::cuda ? cards->front() : 0}, *cards};
 }
 
 /// The word of a device.

@@ -2,10 +2,12 @@
 
 #include <nanobind/stl/function.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <chrono>
 #include <string>
+#include <vector>
 
 #include "arrays.hpp"
 #include "gemm.hpp"
@@ -65,6 +67,8 @@ void set_device(Asked& asked, nb::handle value) {
                                 "', but auto, cpu, cuda, cuda:1, several as cuda:0,1, and so on");
   asked.options.device = devices->first, asked.options.cards = devices->cards;
 }
+
+void set_card_shares(Asked& asked, nb::handle value) { asked.options.card_shares = nb::cast<std::vector<int>>(value); }
 
 void set_tuning(Asked& asked, nb::handle value) {
   asked.options.tuning = tuning_of(asked.options.device);
@@ -132,6 +136,7 @@ const Keyword table[] = {
     {"tuning", set_tuning},
     {"progress", set_progress},
     LASOLVE_MEMBER(device_memory),
+    {"card_shares", set_card_shares},
 };
 
 }  // namespace

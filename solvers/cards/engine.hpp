@@ -1,11 +1,13 @@
-// A system over several cards of a kind, or more than one holds. The solver is that of the host, for which the matrix and its factors are
+// A system over several cards, or more than one holds. The solver is that of the host, for which the matrix and its factors are
 // elsewhere.
 #pragma once
 
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "solvers/cards/factors.hpp"
+#include "solvers/cards/rates.hpp"
 #include "solvers/cards/system.hpp"
 #include "solvers/out_of_core/factors.hpp"
 
@@ -31,10 +33,9 @@ class SystemOnCardsOf : public SystemOnCards<T> {
   SystemOnCardsOf(Columnwise<T>&& A, Supply<T, Space>&& source, const GemmBackend<Space>& gemm, const Options& options)
       : cards_(options),
         gemm_(gemm),
-        coarse_(coarse_backend<Space>(options, options.device.index)),
+        coarse_(coarse_of_all(options)),
         source_(std::move(source)),
-        recipes_(resolve(options, {.n = A.n, .element = precision_of<T>, .by_columns = true},
-                         means(options, A.device_bytes))),
+        recipes_(recipes_for(options, A)),
         A_(matrix_of(A)) {}
 
   const Recipes& recipes() const override { return recipes_; }
@@ -51,10 +52,30 @@ class SystemOnCardsOf : public SystemOnCards<T> {
   CardGroup<Space> cards_;
 
  private:
-  Means means(const Options& options, double device_bytes) {
-    Means all = means_of(gemm_, options, cards_.queue(0).tuning(), false);
-    all.device_bytes = device_bytes;
-    return all;
+  /// Why the backend cannot run on one of the cards that are unlike the first, for which it was chosen.
+  std::string why_not(const GemmBackend<Space>& backend, const Options& options) const {
+    for (int card = 1; card < cards_.count() && !cards_.are_alike(); ++card)
+      if (const std::string why = backend.unavailable ? backend.unavailable(options.cards[std::size_t(card)]) : "";
+          !why.empty())
+        return cards_.name(card) + ": the GEMM backend '" + backend.name + "' cannot run here: " + why;
+    return "";
+  }
+  const GemmBackend<Space>* coarse_of_all(const Options& options) const {
+    const auto* const coarse = coarse_backend<Space>(options, options.device.index);
+    return coarse && why_not(*coarse, options).empty() ? coarse : nullptr;
+  }
+  /// Over unlike cards, whose shares nobody has given, in those of their rates.
+  Recipes recipes_for(const Options& options, const Columnwise<T>& A) {
+    if (const std::string why = why_not(gemm_, options); !why.empty()) throw MachineError(why);
+    Means means = means_of(gemm_, options, cards_.queue(0).tuning(), false);
+    means.device_bytes = A.device_bytes, means.coarse = coarse_ ? coarse_->name : nullptr;
+    const Problem problem{.n = A.n, .element = precision_of<T>, .by_columns = true};
+    const Recipes recipes = resolve(options, problem, means);
+    if (cards_.are_alike() || !options.card_shares.empty()) return recipes;
+    const Recipe& first = recipes.first();
+    const auto rates = rates_of(cards_, first.by_coarse ? *coarse_ : gemm_, first.precision);
+    means.cards = with_shares(means.cards, shares_for(rates));
+    return resolve(options, problem, means);
   }
   MatrixOnCards<T, Space> matrix_of(const Columnwise<T>& A) {
     const Recipe& first = recipes_.first();

@@ -1,26 +1,38 @@
 #include "solvers/cards/execute.hpp"
 
 #include <exception>
+#include <system_error>
 #include <thread>
 
 namespace lasolve {
 
-void on_each_card(int cards, const std::function<void(int)>& f) {
-  std::vector<std::exception_ptr> failures(std::size_t(cards), nullptr);
+void on_each_card(int cards, const std::function<void(int)>& f, const std::function<void()>& give_up) {
+  std::mutex mutex;
+  std::exception_ptr first;
+  const auto failed = [&] {
+    {
+      const std::lock_guard lock(mutex);
+      if (!first) first = std::current_exception();
+    }
+    give_up();
+  };
   const auto work = [&](int card) {
     try {
       f(card);
     } catch (...) {
-      failures[std::size_t(card)] = std::current_exception();
+      failed();
     }
   };
   {
     std::vector<std::jthread> others;
-    for (int card = 1; card < cards; ++card) others.emplace_back(work, card);
-    work(0);
+    try {
+      for (int card = 1; card < cards; ++card) others.emplace_back(work, card);
+      work(0);
+    } catch (const std::system_error&) {  // no more threads are made
+      failed();
+    }
   }
-  for (const std::exception_ptr& failure : failures)
-    if (failure) std::rethrow_exception(failure);
+  if (first) std::rethrow_exception(first);
 }
 
 }  // namespace lasolve

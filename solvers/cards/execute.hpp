@@ -12,8 +12,9 @@
 namespace lasolve {
 
 /// f(card) by a thread for each, of which the calling one is the first. Rethrows what the first that failed has thrown, when no thread runs
-/// any more.
-void on_each_card(int cards, const std::function<void(int)>& f);
+/// any more: others may have failed because of it. `give_up` is called when one fails, or has no thread, so that others do not wait for it.
+void on_each_card(
+    int cards, const std::function<void(int)>& f, const std::function<void()>& give_up = [] {});
 
 /// What the threads of cards have given to their queues, for which others wait before they wait for it on their own.
 class GivenByCards {
@@ -91,24 +92,21 @@ class LinesOfCard {
 };
 
 /// Factors as a plan of so many cards says, each with the columns of A that are its own. On exit these are factored. `on_card(card, work)`
-/// does work() on a thread where the device of the card is the current one. Rethrows what a task throws, when no thread runs any more.
+/// does work() on a thread where the device of the card is the current one. Rethrows what the first task throws that fails, when no
+/// thread runs any more.
 template <class T, class Space, class OnCard>
 void execute_on_cards(const OrderedPlan& ordered, std::span<Queue<Space>* const> queues,
                       std::span<const Workpiece<T, Space>> of, OnCard on_card) {
   GivenByCards given(ordered.plan.tasks.size());
   const EndsOnCards<Space> ends(ordered, queues);
-  on_each_card(int(queues.size()), [&](int card) {
-    try {
-      on_card(card, [&] {
-        LinesOfCard<T, Space> lines(*queues[std::size_t(card)], ordered, of[std::size_t(card)], card, ends, given);
-        give_in_order(ordered.plan, ordered.waits, lines);
-        lines.join();
-      });
-    } catch (...) {
-      given.fail();
-      throw;
-    }
-  });
+  const auto give_tasks = [&](int card) {
+    on_card(card, [&] {
+      LinesOfCard<T, Space> lines(*queues[std::size_t(card)], ordered, of[std::size_t(card)], card, ends, given);
+      give_in_order(ordered.plan, ordered.waits, lines);
+      lines.join();
+    });
+  };
+  on_each_card(int(queues.size()), give_tasks, [&] { given.fail(); });
 }
 
 }  // namespace lasolve

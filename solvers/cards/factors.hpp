@@ -21,7 +21,7 @@ namespace lasolve {
 /// How a recipe deals out the block columns of its plan.
 template <class Space>
 Deal deal_of(const Queue<Space>& q, const Recipe& by, std::int64_t n) {
-  return Deal({.n = n, .widths = by.widths, .lanes = lanes_at(q)}, int(by.cards.count));
+  return Deal({.n = n, .widths = by.widths, .lanes = lanes_at(q)}, by.cards);
 }
 
 /// Of a matrix of T, computed and stored in F.
@@ -39,18 +39,21 @@ class DecompositionOnCards final : public Decomposition<T, Cpu> {
         solves_(cards, deal_),
         parts_(std::size_t(cards.count())) {
     for (int card = 0; card < cards.count(); ++card) gemm_.emplace_back(backend, by.precision.products);
-    cards_.on(0, [&] {
-      const Queue<Space>& q = cards_.queue(0);
-      const Blocking blocking{.n = n_, .widths = by.widths, .lanes = lanes_at(q)};
-      ordered_ = ordered_plan(by.method, by.schedule, blocking, capabilities_of<F>(q, n_, by), cards_.count());
-    });
+    Capabilities can;
+    for (int card = 0; card < (cards.are_alike() ? 1 : cards.count()); ++card)
+      cards_.on(card, [&] {
+        const Capabilities its = capabilities_of<F>(cards_.queue(card), n_, by);
+        can = card == 0 ? its : common(can, its);
+      });
+    const Blocking blocking{.n = n_, .widths = by.widths, .lanes = lanes_at(cards.queue(0))};
+    ordered_ = ordered_plan(by.method, by.schedule, blocking, can, by.cards);
   }
 
   void prepare(Queue<Cpu>&, const Recipe& by) override {
     on_all(cards_, [&](int card, Queue<Space>& q) {
       const CardMemory its(deal_, card);
       Part& part = parts_[std::size_t(card)];
-      require_memory_of(cards_, card, double(n_) * double(its.columns()) * sizeof(F));
+      require_memory_of_card<Space>(double(n_) * double(its.columns()) * sizeof(F));
       part.values = Matrix<F, Space>(n_, its.columns());
       part.notes =
           Matrix<std::int64_t, Space>(std::max<std::int64_t>(1, method_.interchanges(n_)), Pivots<Space>::columns + 1);
@@ -232,6 +235,7 @@ class DecompositionOnCards final : public Decomposition<T, Cpu> {
     const auto row = [&](std::int64_t i, bool permuted) { return permuted ? rows_[std::size_t(i)] : i; };
     const ScaledRhs<F, T> scaled(scales_, op, B);
     std::vector<Matrix<F>> own(parts_.size());
+    const SettledCards<Space> settled(cards_);
     on_all(cards_, [&](int card, Queue<Space>& q) {
       Matrix<F>& its = own[std::size_t(card)] = Matrix<F>(CardMemory(deal_, card).own(), nrhs);
       for_own_rows(card, [&](std::int64_t i, std::int64_t at) {

@@ -4,8 +4,8 @@
 
 namespace lasolve {
 
-Deal::Deal(const Blocking& by, int cards) : cards_(cards) {
-  require(cards > 0, "there is no card to deal out columns to");
+Deal::Deal(const Blocking& by, const CardList& cards) : cards_(cards.count), turns_(turns_of(cards)) {
+  require(cards_ > 0, "there is no card to deal out columns to");
   std::int64_t begin = 0;
   for (Range p = by.panel_at(0); !p.empty(); p = by.panel_at(p.end)) {
     if (ends_.empty() || p.end - begin > by.widths.panel)
@@ -24,19 +24,25 @@ std::size_t Deal::block_of(std::int64_t j) const {
 
 std::vector<Range> Deal::columns_of_card(int card) const {
   std::vector<Range> own;
-  for (std::size_t b = std::size_t(card); b < ends_.size(); b += std::size_t(cards_)) own.push_back(columns_of(b));
+  for (std::size_t b = 0; b < ends_.size(); ++b)
+    if (card_of_block(b) == card) own.push_back(columns_of(b));
   return own;
 }
 
 CardMemory::CardMemory(const Deal& deal, int card) : deal_(deal), card_(card), others_(most_of_others, deal.blocks()) {
-  for (const Range block : deal.columns_of_card(card)) begins_.push_back(own_), own_ += block.count();
-  for (std::size_t b = 0; b < deal.blocks(); ++b)
-    if (int(b % std::size_t(deal.cards())) != card) room_ = std::max(room_, deal.columns_of(b).count());
+  for (std::size_t b = 0; b < deal.blocks(); ++b) {
+    const std::int64_t columns = deal.columns_of(b).count();
+    begins_.push_back(own_);
+    if (deal.card_of_block(b) == card)
+      own_ += columns;
+    else
+      room_ = std::max(room_, columns);
+  }
 }
 
 Range CardMemory::local(Range own) const {
   const std::size_t block = deal_.block_of(own.begin);
-  const std::int64_t begin = begins_[block / std::size_t(deal_.cards())] + own.begin - deal_.columns_of(block).begin;
+  const std::int64_t begin = begins_[block] + own.begin - deal_.columns_of(block).begin;
   return {begin, begin + own.count()};
 }
 
@@ -143,7 +149,7 @@ class Dealing {
     if (!task.type->is_product || task.lane.rank != plan_.lanes.bulk.rank) return {};
     const std::size_t panel = deal_.block_of(task.L.j), next = panel + 1;
     const bool is_behind = task.L.i >= deal_.columns_of(panel).end && next < deal_.blocks();
-    if (!is_behind || int(next % copies_.size()) != card) return {};
+    if (!is_behind || deal_.card_of_block(next) != card) return {};
     begin_behind_ = std::max(begin_behind_, next + 1);
     return turn_of_block(next);
   }

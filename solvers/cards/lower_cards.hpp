@@ -3,28 +3,33 @@
 
 #include <vector>
 
+#include "solvers/cards/card_list.hpp"
 #include "solvers/plan.hpp"
 
 namespace lasolve {
 
 /// Block columns, dealt out to cards in turns: panels of a plan or, where these are narrower than most, some side by side. A last one of a
-/// single column goes with the one before it: triangular solves for one column have roundings of their own.
+/// single column goes with the one before it: triangular solves for one column have roundings of their own. Whose turn it is: turns_of().
 class Deal {
  public:
-  Deal(const Blocking&, int cards);
+  Deal(const Blocking&, const CardList&);
+  /// To so many, in equal shares.
+  Deal(const Blocking& by, int cards) : Deal(by, CardList{.count = std::uint8_t(cards)}) {}
 
   int cards() const { return cards_; }
   std::size_t blocks() const { return ends_.size(); }
   /// Which block column has column j, and whose it is.
   std::size_t block_of(std::int64_t j) const;
   Range columns_of(std::size_t block) const { return {block == 0 ? 0 : ends_[block - 1], ends_[block]}; }
-  int card_of(std::int64_t j) const { return int(block_of(j) % std::size_t(cards_)); }
+  int card_of_block(std::size_t block) const { return turns_[block % turns_.size()]; }
+  int card_of(std::int64_t j) const { return card_of_block(block_of(j)); }
   /// Those of a card, in ascending order.
   std::vector<Range> columns_of_card(int card) const;
   bool operator==(const Deal&) const = default;
 
  private:
   int cards_;
+  std::vector<int> turns_;
   std::vector<std::int64_t> ends_;
 };
 
@@ -57,7 +62,7 @@ class CardMemory {
   const Deal& deal_;
   int card_;
   std::int64_t own_ = 0, room_ = 0;
-  std::vector<std::int64_t> begins_;  // of own block columns
+  std::vector<std::int64_t> begins_;  // of each block column, if it is an own one
   std::vector<std::size_t> others_;   // the block column in each place
   std::size_t next_ = 0;
 };

@@ -33,7 +33,7 @@ class MatrixOnCards final : public SpreadMatrix<T, Cpu> {
     on_all(cards_, [&](int card, Queue<Space>& q) {
       const CardMemory its(deal_, card);
       Matrix<T, Space>& kept = kept_[std::size_t(card)];
-      require_memory_of(cards_, card, double(n_) * double(its.own()) * sizeof(T));
+      require_memory_of_card<Space>(double(n_) * double(its.own()) * sizeof(T));
       kept = Matrix<T, Space>(n_, its.own());
       q.phase(Phase::to_device);
       for (const Range own : deal_.columns_of_card(card)) source_(q, own.begin, kept_of(card, own));

@@ -78,15 +78,14 @@ class SolvesOnCards {
     const Values& values;
     const Products& gemm;
 
-    Range columns(std::int64_t turn) const {
-      return of.deal_.columns_of(std::size_t(forward ? turn : turns - 1 - turn));
-    }
+    Range columns(std::int64_t turn) const { return of.deal_.columns_of(block_of(turn)); }
     /// Of turns first, …, end − 1.
     Range columns(std::int64_t first, std::int64_t end) const {
       const Range a = columns(first), b = columns(end - 1);
       return forward ? Range{a.begin, b.end} : Range{b.begin, a.end};
     }
-    int card(std::int64_t turn) const { return of.deal_.card_of(columns(turn).begin); }
+    std::size_t block_of(std::int64_t turn) const { return std::size_t(forward ? turn : turns - 1 - turn); }
+    int card(std::int64_t turn) const { return of.deal_.card_of_block(block_of(turn)); }
     Queue<Space>& queue(int card) const { return of.cards_.queue(card); }
     Range local(std::int64_t turn) const { return of.memory_[std::size_t(card(turn))].local(columns(turn)); }
     MatrixView<F, Space> own(int card, Range its) const {
@@ -113,8 +112,7 @@ class SolvesOnCards {
     }
 
     void fan_in() const {
-      const int cards = of.cards_.count();
-      for (int card = 0; card < cards; ++card)
+      for (int card = 0; card < of.cards_.count(); ++card)
         of.cards_.on(card, [&] { fill(queue(card), F(0), all(card, {0, columns(0, turns).count()})); });
       for (std::int64_t turn = 0; turn < turns; ++turn) {
         of.cards_.on(card(turn), [&] {
@@ -122,9 +120,20 @@ class SolvesOnCards {
           trsm_left(queue(card(turn)), gemm(card(turn)), diagonal(turn), own(card(turn), local(turn)));
         });
         take(turn, turn + 1, turn + 2);
-        take(turn - 1, turn + 1, turn + cards);   // until the same card has its next turn
-        take(turn - cards + 1, turn + 2, turns);  // the rest: nobody else waits for it before
+        take(turn - 1, turn + 1, turn_after(turn - 1) + 1);  // until the same card has its next turn
+        take(turn_before(turn + 1), turn + 2, turns);  // the rest, just before that: nobody else waits for it earlier
       }
+    }
+    /// The next and the last turn of the same card; `turns` and −1 where there is none.
+    std::int64_t turn_after(std::int64_t turn) const {
+      std::int64_t next = turn + 1;
+      while (turn >= 0 && next < turns && card(next) != card(turn)) ++next;
+      return next;
+    }
+    std::int64_t turn_before(std::int64_t turn) const {
+      std::int64_t last = turn - 1;
+      while (turn < turns && last >= 0 && card(last) != card(turn)) --last;
+      return last;
     }
     /// What block columns have taken from the rows of one.
     void collect(std::int64_t turn) const {

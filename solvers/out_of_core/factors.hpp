@@ -47,7 +47,7 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
   void prepare(Queue<Cpu>&, const Recipe& by) override {
     cards_.on(0, [&] {
       const std::int64_t widest = blocks_.empty() ? 0 : host_.columns(0).count();
-      require_memory_of(cards_, 0, double(n_) * double(2 * widest + 3 * at_once_) * sizeof(F));
+      require_memory_of_card<Space>(double(n_) * double(2 * widest + 3 * at_once_) * sizeof(F));
       host_.lock_pages();
       for (Matrix<F, Space>& its : there_) its = Matrix<F, Space>(n_, widest);
       if (!std::is_same_v<T, F>) coming_ = Matrix<T, Space>(n_, std::min(at_once_, widest));

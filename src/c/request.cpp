@@ -93,6 +93,12 @@ Request::Request(const lasolve_options* from) : given(read(from, "lasolve_option
   options.bounds = given.bounds != 0;
   options.history = given.history != 0;
   options.device_memory = given.device_memory;
+  if (given.card_shares) {
+    const auto shares = parse_numbers(given.card_shares);
+    if (!shares)
+      throw std::invalid_argument(std::string("card_shares is '") + given.card_shares + "', but whole numbers, as 2,1");
+    options.card_shares = *shares;
+  }
   options.residual = enumerator(given.residual, Residual::working, "the residual");
   options.assume_suitable = given.assume_suitable != 0;
   options.check = given.no_check == 0;

@@ -88,6 +88,13 @@ const Table<Request>& solve_table() {
       O("device", 'd', "DEVICE", "auto", words_of_devices,
         "cuda:0,1 and cuda:all: several cards share one system; those of the CPU, cpu:0,1, are virtual")
           .to([](Request& r, auto& word) { take_devices(word, r.options); }),
+      O("card-shares", 0, "COUNTS", "auto",
+        "of several cards, the block columns of each in a round, from 1 to 16: 2,1; auto: equal, and of unlike cards "
+        "by "
+        "their measured rates")
+          .to([](Request& r, auto& word) {
+            if (word != "auto") take_shares(word, r.options);
+          }),
       O("device-memory", 0, "BYTES", "free",
         "of the device's memory that A and its factors may take, such as 16g; what does not fit stays on the host, and "
         "passes the device in block columns")

@@ -68,6 +68,12 @@ void take_devices(const std::string& text, Options& options) {
   if (several && several->cards.size() > 1) options.cards = several->cards;
 }
 
+void take_shares(const std::string& text, Options& options) {
+  const auto shares = parse_numbers(text);
+  if (!shares) throw UsageError(fmt::format("--card-shares takes whole numbers, as 2,1, or auto, not '{}'", text));
+  options.card_shares = *shares;
+}
+
 int threads_of(const std::string& text) {
   const int threads = number("threads", text, 1, "all");
   if (threads > 1024) throw UsageError(fmt::format("--threads takes at most 1024, not {}", threads));

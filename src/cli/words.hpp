@@ -82,6 +82,8 @@ void complete_recipe(Request&, const Given&);
 
 /// Sets the device of options, or several of one kind: "cuda:0,1" or "cuda:all".
 void take_devices(const std::string& text, Options&);
+/// "2,1": of several cards.
+void take_shares(const std::string& text, Options&);
 
 template <class R>
 OptionOf<R> device_option(const char* meaning = "") {

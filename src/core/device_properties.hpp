@@ -53,7 +53,7 @@ std::vector<std::string> card_names();
 DeviceProperties pretend(DeviceProperties real, const std::string& name);
 
 /// Those of a device, asked once. All zero where there is no such device, or it cannot be used now. In a build with
-/// LASOLVE_TEST_HOOKS the environment variable LASOLVE_PRETEND names what it pretends to be.
+/// LASOLVE_TEST_HOOKS the environment variable LASOLVE_PRETEND names what it pretends to be, of all devices or of each: "a100", ",a100".
 const DeviceProperties& device_properties(int device);
 
 }  // namespace lasolve

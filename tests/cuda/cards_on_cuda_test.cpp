@@ -77,6 +77,22 @@ TEST_P(CardsOnCuda, solve_where_panels_are_hidden) {
   }
 }
 
+TEST_P(CardsOnCuda, have_shares) {
+  for (const Method method : methods)
+    for (const std::int64_t n : {1, 31, 700, 2500, 5000}) {
+      SCOPED_TRACE(testing::Message() << name_of(method) << ", n = " << n);
+      Options o = over(method);
+      o.card_shares.assign(o.cards.size(), 1), o.card_shares[0] = 3;
+      expect_solved_over<double>(o, n, 3);
+      expect_solved_over<float>(o, n, 1, Op::transpose);
+      o.precision = Precision::fp32;
+      expect_solved_over<double>(o, n);
+      const Matrix<double> A = matrix_for<double>(method, n);
+      const Report report = Factorization<double>(A.view(), o).report();
+      EXPECT_TRUE(n < 2500 || report.cards[0].columns > report.cards[1].columns);
+    }
+}
+
 TEST_P(CardsOnCuda, solve_a_large_system) { expect_solved_over<double>(over(), 9000); }
 
 TEST_P(CardsOnCuda, tell_where_a_matrix_is_singular) {

@@ -38,6 +38,8 @@ inline Options asked_of(FuzzedDataProvider& in, Uplo triangle, std::int64_t give
   if (parts == 6) o.device_memory = given * in.ConsumeIntegralInRange(1, 33) / 16;
   for (int card = 0; parts == 7 && card < 5; ++card)
     if (card == 0 || in.ConsumeIntegralInRange(0, 3) > 0) o.cards.push_back(card);
+  if (o.cards.size() > 1 && in.ConsumeBool())
+    for (std::size_t card = 0; card < o.cards.size(); ++card) o.card_shares.push_back(in.ConsumeIntegralInRange(1, 5));
   // Sizes at which something else is done are beyond those of these systems.
   if (in.ConsumeIntegralInRange(0, 3) == 3) {
     o.tuning = tuning_of(o.device);

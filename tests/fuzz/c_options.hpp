@@ -16,11 +16,10 @@ namespace lasolve::fuzz {
 /// A word of any option, or one that none has; it is kept as long as the input. Null: the default.
 inline const char* word_of(FuzzedDataProvider& in, std::vector<std::string>& kept) {
   static const char* const words[] = {
-      nullptr,    "auto",          "cpu",          "cpu:0,1",   "cuda",      "cuda:1", "lu",
-      "cholesky", "lu-nopivot",    "both",         "lower",     "upper",     "fp64",   "fp32",
-      "tf32",     "fp16",          "bf16",         "none",      "classical", "gmres",  "working",
-      "extra",    "partial",       "tournament",   "naive",     "tiled",     "packed", "blas",
-      "eigen",    "right-looking", "left-looking", "recursive", ""};
+      nullptr,     "auto",  "cpu",     "cpu:0,1",       "cuda",         "cuda:1",     "lu",    "cholesky", "lu-nopivot",
+      "both",      "lower", "upper",   "fp64",          "fp32",         "tf32",       "fp16",  "bf16",     "none",
+      "classical", "gmres", "working", "extra",         "partial",      "tournament", "naive", "tiled",    "packed",
+      "blas",      "eigen", "2,1",     "right-looking", "left-looking", "recursive",  ""};
   const std::size_t k = in.ConsumeIntegralInRange<std::size_t>(0, 2 * std::size(words));
   if (k > std::size(words)) return nullptr;
   if (k < std::size(words)) return words[k];
@@ -31,7 +30,7 @@ inline const char* word_of(FuzzedDataProvider& in, std::vector<std::string>& kep
 inline lasolve_options options_of(FuzzedDataProvider& in, std::vector<std::string>& kept) {
   lasolve_options o = LASOLVE_OPTIONS_INIT;
   for (const char** word : {&o.gemm, &o.device, &o.method, &o.triangle, &o.precision, &o.refine, &o.schedule,
-                            &o.storage, &o.residual, &o.pivoting, &o.tuning})
+                            &o.storage, &o.residual, &o.pivoting, &o.tuning, &o.card_shares})
     *word = in.ConsumeBool() ? nullptr : word_of(in, kept);
   for (int* flag : {&o.row_major, &o.allow_nonfinite, &o.no_check, &o.copy, &o.assume_suitable, &o.bounds, &o.history})
     *flag = in.ConsumeBool();

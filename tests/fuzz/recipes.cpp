@@ -72,7 +72,9 @@ void solve_again(FuzzedDataProvider& in, const System<T>& system, const Options&
   if (in.ConsumeBool()) other.progress = [](double) {};
   if (several) std::fill(other.cards.begin(), other.cards.end(), 3);
   if (several && way == Way::factor && in.ConsumeBool()) way = Way::pieces;
-  if (on_one) other.cards.clear(), other.schedule = Schedule::right_looking, other.block_size = first.report.block_size;
+  if (on_one)
+    other.cards.clear(), other.card_shares.clear(), other.schedule = Schedule::right_looking,
+                                                    other.block_size = first.report.block_size;
   const auto second = solved(system, other, way);
   const Judge<T> judge(system, o, first);
   judge.require(second.has_value(), "refused when asked again");

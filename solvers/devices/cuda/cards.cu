@@ -1,4 +1,5 @@
 // Several cards on CUDA.
+#include <algorithm>
 #include <optional>
 
 #include "core/current_device.hpp"
@@ -53,29 +54,27 @@ class CardGroup<Cuda> {
       all_.push_back(own_context(card));
       tuned(*all_.back(), options);
     }
-    const DeviceProperties& first = all_[0]->q->properties();
-    for (std::size_t card = 1; card < cards.size(); ++card)
-      if (const DeviceProperties& its = all_[card]->q->properties();
-          its.capability != first.capability || its.multiprocessors != first.multiprocessors)
-        throw MachineError(names_[card] + " is unlike " + names_[0] + ": a system is spread over cards of one kind");
     let_read_each_other(cards);
   }
   int count() const { return int(all_.size()); }
   Queue<Cuda>& queue(int card) { return *all_[std::size_t(card)]->q; }
+  /// Whether all are of one kind.
+  bool are_alike() const {
+    const auto is_as_first = [&](const SharedContext& its) {
+      const DeviceProperties &first = all_[0]->q->properties(), &other = its->q->properties();
+      return other.capability == first.capability && other.multiprocessors == first.multiprocessors;
+    };
+    return std::all_of(all_.begin(), all_.end(), is_as_first);
+  }
   const std::string& name(int card) const { return names_[std::size_t(card)]; }
   const std::function<void(double)>& progress() const { return progress_; }
   std::unique_ptr<Queue<Cuda>> line(int card) { return std::make_unique<Queue<Cuda>>(queue(card).device()); }
-  /// What the device says is wrong names the card.
   template <class F>
   void on(int card, F f) {
-    try {
+    naming(name(card), [&] {
       const Call call(*all_[std::size_t(card)]);
       f();
-    } catch (const OutOfMemory&) {
-      throw;
-    } catch (const MachineError& e) {
-      throw MachineError(name(card) + ": " + e.what());
-    }
+    });
   }
 
  private:

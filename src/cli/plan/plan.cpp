@@ -66,10 +66,10 @@ const Table<PlanRequest>& plan_table() {
   static const Table<R> all = [] {
     Table<R> table = {O("matrix", 'm', "MATRIX", "the same as the word MATRIX; only its size counts").to(&R::matrix)};
     for (const char* const name :
-         {"factorization", "pivoting", "schedule",        "block-size",     "triangle", "precision",
-          "storage",       "refine",   "residual",        "equilibrate",    "accuracy", "device-memory",
-          "in-place",      "bounds",   "history",         "gemm",           "device",   "tune",
-          "no-condition",  "patience", "assume-suitable", "allow-nonfinite"})
+         {"factorization", "pivoting",     "schedule", "block-size",      "triangle",       "precision",
+          "storage",       "refine",       "residual", "equilibrate",     "accuracy",       "device-memory",
+          "card-shares",   "in-place",     "bounds",   "history",         "gemm",           "device",
+          "tune",          "no-condition", "patience", "assume-suitable", "allow-nonfinite"})
       table.push_back(as_of_solve(name));
     find_in(table, [](const O& o) { return std::string(o.name) == "factorization"; })->by("lu");
     find_in(table, [](const O& o) { return std::string(o.name) == "device"; })->by("cpu");
@@ -170,12 +170,12 @@ DrawnPlan plan_for(const PlanRequest& r) {
   Plan plan = plan_of(first.method, first.schedule, by);
   const auto is_wide = [&](const Task& t) { return t.type->picture == TaskType::panel && t.C.n > step; };
   if (any_of(plan.tasks, is_wide)) step = 0;  // the schedule knows no steps
-  const int cards = first.cards.count;
+  const CardList& cards = first.cards;
   if (!r.card.empty()) {
     Capabilities can = for_recipe(capabilities_of(device, tuning, computed_in(first.precision.storage), by.n), first);
     if (first.quick_products) can.panel_partition = panel_partition(device, tuning, by.n, first.pivoting);
     plan = lower(plan, can);
-  } else if (r.lanes.single() && cards == 1) {
+  } else if (r.lanes.single() && cards.count == 1) {
     plan = lower(plan, capabilities_of_cpu(tuning));
   }
   plan = lower_cards(plan, Deal(by, cards));

@@ -49,7 +49,7 @@ class Picture {
         schedule_(drawn.schedule),
         panel_(drawn.widths.panel),
         card_(drawn.card),
-        times_(modelled_times(drawn.plan, drawn.waits)),
+        times_(modelled_times(drawn.plan, drawn.waits, drawn.recipes.first().cards)),
         lanes_(lanes_of(drawn.plan)) {
     std::stable_sort(lanes_.begin(), lanes_.end(), [](Lane a, Lane b) { return a.card < b.card; });
     for (const Span& span : times_) last_ = std::max(last_, span.end);
@@ -187,14 +187,16 @@ class Picture {
 
 }  // namespace
 
-std::vector<Span> modelled_times(const Plan& plan, const Waits& waits) {
+std::vector<Span> modelled_times(const Plan& plan, const Waits& waits, const CardList& cards) {
+  double mean_share = 0;
+  for (std::size_t card = 0; card < cards.count; ++card) mean_share += double(cards.share(card)) / cards.count;
   std::vector<Span> times;
   std::map<Lane, double> free;
   for (std::size_t i = 0; i < plan.tasks.size(); ++i) {
     double& lane = free[plan.tasks[i].lane];
     double begin = lane;
     for (const std::int32_t k : waits.of(i)) begin = std::max(begin, times[std::size_t(k)].end);
-    lane = begin + duration_of(plan.tasks[i]);
+    lane = begin + duration_of(plan.tasks[i]) * mean_share / cards.share(std::size_t(plan.tasks[i].lane.card));
     times.push_back({begin, lane});
   }
   return times;
