@@ -68,7 +68,11 @@ void set_device(Asked& asked, nb::handle value) {
   asked.options.device = devices->first, asked.options.cards = devices->cards;
 }
 
-void set_card_shares(Asked& asked, nb::handle value) { asked.options.card_shares = nb::cast<std::vector<int>>(value); }
+void set_card_shares(Asked& asked, nb::handle value) {
+  if (!nb::try_cast(value, asked.options.card_shares))
+    throw nb::type_error(
+        ("lasolve: card_shares are whole numbers, as [2, 1], not " + nb::cast<string>(nb::repr(value))).c_str());
+}
 
 void set_tuning(Asked& asked, nb::handle value) {
   asked.options.tuning = tuning_of(asked.options.device);

@@ -189,6 +189,18 @@ static void tells_how_refinement_went(void) {
   CHECK(!report.residual_history && report.residual_history_rows == 0 && report.norm_growth != report.norm_growth);
 }
 
+static void takes_shares_of_cards(void) {
+  lasolve_options options = LASOLVE_OPTIONS_INIT;
+  const double A[9] = {4, 1, 0, 1, 4, 1, 0, 1, 4}, B[3] = {5, 6, 5};
+  double X[3];
+  options.device = "cpu:0,1", options.card_shares = "2,1", options.block_size = 1;
+  CHECK(lasolve_dsolve(3, 1, A, 3, B, 3, X, 3, &options, NULL) == LASOLVE_OK && fabs(X[1] - 1) < 1e-14);
+  options.card_shares = "2:1";
+  CHECK(lasolve_dsolve(3, 1, A, 3, B, 3, X, 3, &options, NULL) == LASOLVE_MISUSE);
+  options.card_shares = "2,1,1";
+  CHECK(lasolve_dsolve(3, 1, A, 3, B, 3, X, 3, &options, NULL) == LASOLVE_MISUSE);
+}
+
 /* An older program, whose structures ended sooner. */
 static void serves_older_callers(void) {
   lasolve_options options = LASOLVE_OPTIONS_INIT;
@@ -353,6 +365,7 @@ int main(void) {
   takes_rows();
   says_what_is_wrong();
   tells_how_refinement_went();
+  takes_shares_of_cards();
   serves_older_callers();
   uses_functions_of_the_caller();
   computes_in_a_context();
