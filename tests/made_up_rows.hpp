@@ -34,4 +34,18 @@ inline Comparison comparison() {
   return all;
 }
 
+/// Two backends, each by two schedules, and a baseline solver.
+inline Comparison by_recipes() {
+  Comparison all = comparison();
+  all.sizes.pop_back(), all.rows.clear();
+  for (const char* const schedule : {"right-looking", "crout"})
+    for (const char* const backend : {"slow", "fast"}) {
+      all.rows.push_back(row(backend, 100, 1, 0.2));
+      all.rows.back().key.options = {{"factorization", "lu"}, {"schedule", schedule}};
+    }
+  all.rows.push_back(row("eigen (solver)", 100, 1, 0));
+  all.rows.back().is_baseline_solver = true, all.rows.back().key.options = {{"factorization", "lu"}};
+  return all;
+}
+
 }  // namespace lasolve::compare
