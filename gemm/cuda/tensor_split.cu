@@ -6,7 +6,7 @@
 // Tiles    as tensor's for halves, with 32 of hi and 32 of lo in a stage; six instructions on it where halves have
 //          four.
 // Lower    Where C is symmetric and B = Aᵀ, tiles above the diagonal are left out, and the pass is over A alone.
-// Traffic  the pass reads A and B twice and writes them once; then as tensor, on operands of twice the length.
+// Traffic  the pass reads A and B once, up to k = 2048, and writes them; then as tensor, on operands of twice the length.
 // Expect   a third of the fp16 rate, four times fp32 on CUDA cores; at small k bound by the traffic of C, as tensor.
 // Refined  178 % of the fastest in fp64: whole solves of LU at n = 32768 on an H100.
 // Limits   An infinity in an operand may come out as NaN, since ∞·lo has either sign. An element keeps 22 bits. It
@@ -14,6 +14,7 @@
 // Source   Markidis et al., "NVIDIA Tensor Core Programmability, Performance & Precision"; H. Ootomo & R. Yokota,
 //          "Recovering single precision accuracy from Tensor Cores while surpassing the FP32 theoretical peak
 //          performance"
+#include "gemm/cuda/common/split.cuh"
 #include "gemm/cuda/hopper/half.cuh"
 
 namespace lasolve {
@@ -46,8 +47,8 @@ static void tensor_split(const void*, Queue<Cuda>& q, float alpha, Operand<float
     const std::int64_t k = std::min(depth, A.cols() - l), ld = split_length(k);
     Arguments p = arguments(q, alpha, l == 0 ? beta : 1, C);
     const Packed<fp16> to(q, m, n, ld);
-    pack<true, float>(q, {A.block(0, l, m, k), to.a, ld, to.a_roots},
-                      {transposed(B.block(l, 0, k, one ? 0 : n)), to.b, ld, to.b_roots});
+    split(q, {A.block(0, l, m, k), to.a, ld, to.a_roots},
+          {transposed(B.block(l, 0, k, one ? 0 : n)), to.b, ld, to.b_roots});
     p.A = operand_map(to.a, ld, m, ld), p.B = one ? p.A : operand_map(to.b, ld, n, ld);
     p.row_roots = to.a_roots, p.col_roots = one ? to.a_roots : to.b_roots;
     enqueue_product<KernelShape<fp16, true, true, KernelSchedule::cooperative_split, lower>>(q, p, ld);

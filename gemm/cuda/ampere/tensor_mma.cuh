@@ -218,7 +218,7 @@ void gemm(Queue<Cuda>& q, Sum<In> alpha, Operand<In, Cuda> A, Operand<In, Cuda> 
   if (k > 0 && !(is_aligned(A.data(), A.ld()) && is_aligned(B.data(), B.ld()))) {
     const std::int64_t ld = round_up(k, vector_width<In>);
     In* const to = q.scratch<In>(ld, m + n).data();  // A transposed, and B
-    pack<false, In>(q, {A, to, ld}, {transposed(B), to + m * ld, ld});
+    pack<In>(q, {A, to, ld}, {transposed(B), to + m * ld, ld});
     A = transposed(MatrixView<const In, Cuda>(to, k, m, ld)), B = MatrixView<const In, Cuda>(to + m * ld, k, n, ld);
   }
   with_major_modes(A, B, [&]<bool a_k_major, bool b_k_major>() {

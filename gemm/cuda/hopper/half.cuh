@@ -81,7 +81,7 @@ void tensor_half(Queue<Cuda>& q, float alpha, Operand<Half, Cuda> A, Operand<Hal
   if (!reachable(A.data(), A.ld()) || !reachable(B.data(), B.ld())) {
     const std::int64_t ld = round_up(k, 8);
     const Packed<Half> to(q, m, n, ld);
-    pack<false, Half>(q, {A, to.a, ld}, {transposed(B), to.b, ld});
+    pack<Half>(q, {A, to.a, ld}, {transposed(B), to.b, ld});
     p.A = operand_map(to.a, k, m, ld), p.B = operand_map(to.b, k, n, ld);
     return multiply_mapped<Half, true, true>(q, p, k);
   }

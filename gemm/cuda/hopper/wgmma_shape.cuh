@@ -19,7 +19,7 @@ constexpr int warpgroup = 128, consumers = 2;
 /// How the warpgroups of a block share its tiles; CUTLASS has the same words.
 /// pingpong: each has every other tile. pingpong_multicast: tiles are wider, and two blocks of a cluster share B.
 /// cooperative_multicast: two blocks share B, and each warpgroup has half of a still wider tile.
-/// cooperative_split: each has half of a tile; operands are in two parts, as common/pack.cuh lays them out.
+/// cooperative_split: each has half of a tile; operands are in two parts, as common/split.cuh lays them out.
 enum class KernelSchedule { pingpong, pingpong_multicast, cooperative_multicast, cooperative_split };
 
 /// The shape of a kernel, all of it known when it is compiled. lower: of C, which is square, tiles above the diagonal are left out.
