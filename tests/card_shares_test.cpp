@@ -109,10 +109,8 @@ TEST(CardShares, leave_factors_their_bits_in_fp64) { expect_bits_of_one<double>(
 TEST(CardShares, leave_factors_their_bits_in_fp32) { expect_bits_of_one<float>("packed"); }
 
 Options over(const Shares& shares, Method method = Method::lu) {
-  Options o;
-  o.device = {Device::cpu, 0};
-  for (std::size_t card = 0; card < shares.size(); ++card) o.cards.push_back(int(card));
-  o.card_shares = shares, o.factorization = method, o.block_size = 16;
+  Options o = test::over(int(shares.size()), method);
+  o.card_shares = shares;
   return o;
 }
 

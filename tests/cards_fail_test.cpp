@@ -47,12 +47,8 @@ GemmBackend<Cpu> backend_of(const Failing& failing) {
 }
 
 Options over(int cards, const GemmBackend<Cpu>& backend, Method method = Method::lu) {
-  Options o;
+  Options o = test::over(cards, method);
   o.gemm = &backend;
-  o.device = {Device::cpu, 0};
-  for (int card = 0; card < cards; ++card) o.cards.push_back(card);
-  o.factorization = method;
-  o.block_size = 16;
   return o;
 }
 

@@ -13,15 +13,6 @@
 namespace lasolve::test::cards_solve_test {
 namespace {
 
-Options over(int cards, Method method = Method::lu) {
-  Options o;
-  o.device = {Device::cpu, 0};
-  for (int card = 0; card < cards; ++card) o.cards.push_back(card);
-  o.factorization = method;
-  o.block_size = 16;
-  return o;
-}
-
 constexpr Method methods[] = {Method::lu, Method::cholesky, Method::lu_nopivot};
 
 /// Sums are in an order that depends on the number of cards, and on nothing else.

@@ -121,4 +121,14 @@ inline std::string notes_of(const Report& report) {
   return text;
 }
 
+/// Over so many virtual cards, in narrow panels.
+inline Options over(int cards, Method method = Method::lu) {
+  Options o;
+  o.device = {Device::cpu, 0};
+  for (int card = 0; card < cards; ++card) o.cards.push_back(card);
+  o.factorization = method;
+  o.block_size = 16;
+  return o;
+}
+
 }  // namespace lasolve::test
