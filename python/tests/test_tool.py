@@ -1,5 +1,6 @@
 """Files, matrices from formulas, plans and comparisons."""
 
+import shutil
 import subprocess
 import sys
 import xml.dom.minidom
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 import lasolve
+from lasolve import _core
 
 
 def test_reads_what_it_writes(tmp_path):
@@ -29,6 +31,12 @@ def test_says_where_a_file_is_wrong(tmp_path):
         lasolve.read(tmp_path / "none.csv")
     with pytest.raises(ValueError, match="suffix"):
         lasolve.write(tmp_path / "a.foo", np.eye(2))
+
+
+@pytest.mark.skipif(not shutil.which("nm"), reason="nm is of the binutils")
+def test_shares_no_name_with_other_modules():
+    names = subprocess.run(["nm", "-D", "--defined-only", _core.__file__], capture_output=True, text=True, check=True).stdout
+    assert [line.split()[-1] for line in names.splitlines()] == ["PyInit__core"]
 
 
 def test_generates():
