@@ -25,7 +25,7 @@ struct Known {
 
 constexpr Known all[] = {
     {"scalapack", "at build time the packages libscalapack-openmpi-dev and libopenmpi-dev"},
-    {"cusolvermp", "at build time the package libopenmpi-dev and a CUDA toolkit"},
+    {"cusolvermp", "at build time the package libopenmpi-dev and a toolkit of CUDA 13"},
 };
 
 /// What launchers tell each process: Open MPI's, those that speak PMI or PMIx, Slurm's.

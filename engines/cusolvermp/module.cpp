@@ -106,7 +106,7 @@ class ByLu final : public Factored<T> {
   }
 
   /// The row with which each was exchanged, on all ranks. The manual says that a rank keeps pivots of its rows, NVIDIA's samples have room
-  /// for those of its columns: what is kept tells, since no pivot is above its own row.
+  /// for those of its columns: what is kept tells, since no pivot is above its own row. Where both could be, there is no answer.
   std::vector<std::size_t> pivots() {
     std::vector<std::int64_t> kept(std::size_t(std::max(layout_.rows.count(), layout_.cols.count())));
     session_.together([&] {
@@ -115,6 +115,7 @@ class ByLu final : public Factored<T> {
       require_done("cudaStreamSynchronize", cudaStreamSynchronize(session_.stream()));
     });
     std::vector<double> all(std::size_t(layout_.rows.length));
+    std::vector<std::size_t> found;
     for (const bool by_rows : {true, false}) {
       const Dealt& own = by_rows ? layout_.rows : layout_.cols;
       const bool speaks = (by_rows ? layout_.cols : layout_.rows).mine == 0;
@@ -124,9 +125,16 @@ class ByLu final : public Factored<T> {
       session_.sum(all);
       bool are_pivots = true;
       for (std::size_t k = 0; k < all.size(); ++k) are_pivots &= double(k) <= all[k] && all[k] < double(all.size());
-      if (are_pivots) return {all.begin(), all.end()};
+      if (!are_pivots) continue;
+      const std::vector<std::size_t> its(all.begin(), all.end());
+      if (!found.empty() && found != its)
+        found.clear();
+      else
+        found = its;
     }
-    throw FailedTogether("cusolverMpGetrf keeps its pivots in an order that lasolve does not know");
+    if (found.empty() && !all.empty())
+      throw FailedTogether("the order is not known in which cusolverMpGetrf keeps its pivots");
+    return found;
   }
 
   Session& session_;

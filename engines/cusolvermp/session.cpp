@@ -97,25 +97,20 @@ void Session::require_own_gpus() const {
 void Session::connect() {
   const Nccl& nccl = libraries_->nccl;
   const Ranks all = ranks();
-  const auto require_connected = [&](Status status) {
-    if (status != 0) throw MachineError(std::string("NCCL does not connect the ranks: ") + nccl.text(status));
-  };
+  const std::string disconnected = "NCCL does not connect the ranks: ";
   UniqueId id{};
   together([&] {
-    if (all.rank == 0) require_connected(nccl.unique_id(&id));
+    if (const Status status = all.rank == 0 ? nccl.unique_id(&id) : 0; status != 0)
+      throw MachineError(disconnected + nccl.text(status));
   });
   broadcast(std::as_writable_bytes(std::span(&id, 1)), 0);
   Raw raw = nullptr, grid = nullptr;
-  Status status = nccl.create(&raw, all.count, id, all.col() * all.grid_rows + all.row());
-  together([&] {
-    require_connected(status);
-    communicator_ = Object(raw, nccl.destroy);
-  });
-  status = solver().create_grid(solver_.get(), &grid, raw, all.grid_rows, all.grid_cols, by_columns);
-  together([&] {
-    require_done("cusolverMpCreateDeviceGrid", status);
-    solver_grid_ = Object(grid, solver().destroy_grid);
-  });
+  if (const Status status = nccl.create(&raw, all.count, id, all.col() * all.grid_rows + all.row()); status != 0)
+    end_all(disconnected + nccl.text(status));
+  communicator_ = Object(raw, nccl.destroy);
+  if (solver().create_grid(solver_.get(), &grid, raw, all.grid_rows, all.grid_cols, by_columns) != 0)
+    end_all("cusolverMpCreateDeviceGrid fails");
+  solver_grid_ = Object(grid, solver().destroy_grid);
 }
 
 std::string Session::version() const {
@@ -138,12 +133,9 @@ const Session::Blas& Session::blas() {
         "cublasMpCreate", [&](Raw* raw) { return functions.create(raw, stream()); }, functions.destroy);
   });
   Raw grid = nullptr;
-  const Status status =
-      functions.create_grid(ranks().grid_rows, ranks().grid_cols, by_columns, communicator_.get(), &grid);
-  together([&] {
-    require_done("cublasMpGridCreate", status);
-    blas_.reset(new Blas{functions, handle, Object(grid, functions.destroy_grid)});
-  });
+  require_done("cublasMpGridCreate",
+               functions.create_grid(ranks().grid_rows, ranks().grid_cols, by_columns, communicator_.get(), &grid));
+  blas_.reset(new Blas{functions, handle, Object(grid, functions.destroy_grid)});
   return *blas_;
 }
 

@@ -84,11 +84,9 @@ class Session : public MpiRanks {
     });
     const Status status = call(routine.call, gpu_workspace_.get(), on_gpu, static_cast<void*>(host_workspace_.data()),
                                on_host, static_cast<More>(info_.get())...);
-    int info = 0;
-    together([&] {
-      info = info_after(routine.name);
-      if (info <= 0) require_done(routine.name, status);  // cusolverMpPotrf fails, too, where a minor is not positive
-    });
+    // Others may wait for this rank on their GPUs. So what it throws alone is not FailedTogether, and ends them all.
+    const int info = info_after(routine.name);
+    if (info <= 0) require_done(routine.name, status);  // cusolverMpPotrf fails, too, where a minor is not positive
     return info;
   }
 

@@ -8,6 +8,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <limits>
 #include <span>
@@ -104,6 +106,12 @@ class MpiRanks : public Engine {
   }
 
  protected:
+  /// Where others may wait for this rank for ever, and no engine is there yet that could be asked to abort: says why, and ends all.
+  [[noreturn]] void end_all(const std::string& why) {
+    std::fprintf(stderr, "lasolve: %s (rank %d)\n", why.c_str(), ranks_.rank);
+    abort(6);
+    std::abort();
+  }
   /// Among those on this machine.
   int rank_here() const { return rank_here_; }
 

@@ -30,7 +30,7 @@ CardList cards_of(const Options&);
 /// The same cards with these shares. 2 : 2 is 1 : 1.
 CardList with_shares(CardList, std::span<const int>);
 /// For cards of different rates: the shares of the shortest round of block columns with which none takes 4 % longer than if all ended at the
-/// same time, and else the best of those of up to 32. Of a card 16 times slower than another: 1 to 16.
+/// same time, and else the best of some. Of a card 16 times slower than another: 1 to 16.
 std::vector<int> shares_for(std::span<const double> rates);
 /// "2,1"; empty for equal ones.
 std::string text_of_shares(const CardList&);

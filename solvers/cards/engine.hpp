@@ -71,7 +71,8 @@ class SystemOnCardsOf : public SystemOnCards<T> {
     means.device_bytes = A.device_bytes, means.coarse = coarse_ ? coarse_->name : nullptr;
     const Problem problem{.n = A.n, .element = precision_of<T>, .by_columns = true};
     const Recipes recipes = resolve(options, problem, means);
-    if (cards_.are_alike() || !options.card_shares.empty()) return recipes;
+    constexpr std::int64_t least = 4096;  // columns for which products are measured
+    if (cards_.are_alike() || !options.card_shares.empty() || A.n < least) return recipes;
     const Recipe& first = recipes.first();
     const auto rates = rates_of(cards_, first.by_coarse ? *coarse_ : gemm_, first.precision);
     means.cards = with_shares(means.cards, shares_for(rates));

@@ -1,7 +1,6 @@
 #include "solvers/cards/execute.hpp"
 
 #include <exception>
-#include <system_error>
 #include <thread>
 
 namespace lasolve {
@@ -28,7 +27,7 @@ void on_each_card(int cards, const std::function<void(int)>& f, const std::funct
     try {
       for (int card = 1; card < cards; ++card) others.emplace_back(work, card);
       work(0);
-    } catch (const std::system_error&) {  // no more threads are made
+    } catch (...) {  // no more threads are made
       failed();
     }
   }

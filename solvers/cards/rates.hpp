@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "core/process.hpp"
 #include "lasolve/precision.hpp"
 #include "solvers/cards/group.hpp"
 #include "solvers/devices/primitives.hpp"
@@ -34,17 +35,20 @@ double seconds_of_product(Queue<Space>& q, const Gemm<F, Space>& gemm, std::int6
   return best;
 }
 
-/// Of each card, products a second, while all multiply. Measured once in a process for the same cards, backend and precision.
+/// Of each card, products a second. Measured once in a process for the same cards, backend and precision.
 template <class Space>
 std::vector<double> rates_of(CardGroup<Space>& cards, const GemmBackend<Space>& backend, const SolvePrecision& in,
                              std::int64_t n = 4096) {
-  static std::mutex mutex;
-  static std::map<std::tuple<std::string, Precision, std::vector<std::string>, std::int64_t>, std::vector<double>>
-      known;
+  struct Known {
+    std::mutex mutex;
+    std::map<std::tuple<std::string, Precision, std::vector<std::string>, std::int64_t>, std::vector<double>> rates;
+  };
+  constinit static NeverDestroyed<Known> known_ones;
+  Known& known = known_ones.get();
   std::vector<std::string> names;
   for (int card = 0; card < cards.count(); ++card) names.push_back(cards.name(card));
-  const std::lock_guard lock(mutex);
-  std::vector<double>& rates = known[{backend.name, in.products, names, n}];
+  const std::lock_guard lock(known.mutex);
+  std::vector<double>& rates = known.rates[{backend.name, in.products, names, n}];
   if (!rates.empty()) return rates;
   std::vector<double> measured(names.size());
   on_all(cards, [&](int card, Queue<Space>& q) {

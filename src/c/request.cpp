@@ -96,7 +96,8 @@ Request::Request(const lasolve_options* from) : given(read(from, "lasolve_option
   if (given.card_shares) {
     const auto shares = parse_numbers(given.card_shares);
     if (!shares)
-      throw std::invalid_argument(std::string("card_shares is '") + given.card_shares + "', but whole numbers, as 2,1");
+      throw std::invalid_argument(std::string("card_shares must be whole numbers, as 2,1, not '") + given.card_shares +
+                                  "'");
     options.card_shares = *shares;
   }
   options.residual = enumerator(given.residual, Residual::working, "the residual");

@@ -22,7 +22,7 @@ std::int64_t largest_part(const BlockCyclic& layout) {
   return std::max(Matrix<double>::padded_ld(rows, cols), Matrix<float>::padded_ld(rows, cols)) * cols;
 }
 
-/// The least number of ranks whose grid leaves each a part that is small enough.
+/// The least number of ranks whose grid leaves each a part that is small enough. One block is.
 int ranks_that_would_do(std::int64_t n, std::int64_t block, std::int64_t most) {
   for (auto count = int(std::min<double>(double(n) * double(n) / double(most), 1e9));; ++count)
     if (largest_part(engines::layout_of(engines::nearly_square(std::max(1, count)), n, n, block)) <= most)
@@ -51,8 +51,10 @@ BlockCyclic layout_of_A(const engines::Engine& engine, const Request& request, s
   const std::int64_t most = engine.most_elements(std::size_t(bytes_each));
   require_square(request, place, rows, cols);
   const std::int64_t block = request.options.block_size > 0 ? request.options.block_size : engine.block_size();
-  if (rows > most || block > most)
-    throw MachineError(fmt::format("{} counts rows up to {}, and the matrix has {}", request.engine, most, rows));
+  const std::int64_t side = std::min(rows, block);
+  if (side > 0 && side > most / side)
+    throw MachineError(fmt::format("{} takes up to {} elements in a part, and a block of {} x {} has more",
+                                   request.engine, most, side, side));
   const BlockCyclic layout = engines::layout_of(ranks, rows, cols, block);
   if (const std::int64_t elements = largest_part(layout); elements > most)
     throw MachineError(fmt::format(
