@@ -184,12 +184,15 @@ static int run(int argc, char** argv) {
   namespace po = boost::program_options;
   std::string device, sizes, rhs, methods, precisions, backends, change, json;
   int rounds = 0;
+  double accuracy = 0;
   po::options_description known("baseline_solvers");
   known.add_options()("device", po::value(&device)->default_value("cpu"), "cpu or cuda")(
       "n", po::value(&sizes)->default_value("1024,2048,4096"), "sizes; default of whole calls: 64, 128, … 32768")(
       "whole-call", "factor and solve on a CUDA device, by the wall clock")(
       "from-host", "whole calls begin and end in pageable memory of the host")(
       "solve", "only the solve of whole calls: with factors that are on the device")(
+      "accuracy", po::value(&accuracy)->default_value(0, "0"),
+      "whole calls of ours to that backward error, too, as 1e-15: with bounds of the error, and without")(
       "nrhs", po::value(&rhs)->default_value("1,100"), "right-hand sides of whole calls")(
       "method", po::value(&methods)->default_value("lu,cholesky"), "lu, cholesky")(
       "precision", po::value(&precisions)->default_value("fp64"), "fp64, fp32")(
@@ -209,7 +212,9 @@ static int run(int argc, char** argv) {
                                            backends,
                                            rounds,
                                            values.count("from-host") > 0,
-                                           values.count("solve") > 0});
+                                           values.count("solve") > 0,
+                                           0,
+                                           accuracy});
       if (!json.empty()) std::ofstream(json) << results.dump(1) << "\n";
       return;
     }

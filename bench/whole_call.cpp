@@ -108,6 +108,15 @@ static Options bare(Method method, const std::string& backend) {
   return options;
 }
 
+/// The cheapest factors that are expected to do for that backward error, refined.
+static Options accurate(Method method, double accuracy, bool bounds) {
+  Options options = on_cuda();
+  options.factorization = method;
+  options.accuracy = accuracy;
+  options.bounds = bounds;
+  return options;
+}
+
 /// A matrix of a method, on the host.
 template <class T>
 static Matrix<T> matrix_for(Method method, std::int64_t n) {
@@ -172,6 +181,10 @@ static void compete(const WholeCalls& wanted, Method method, std::int64_t n, Jso
   std::vector<WholeCall<T>> all{
       {fmt::format("lasolve {}, bare", wanted.backend), ours<T>(bare(method, wanted.backend))},
       {"lasolve, defaults", ours<T>(on_cuda())}};
+  for (const bool bounds : {false, true})
+    if (wanted.accuracy > 0)
+      all.push_back({fmt::format("lasolve, {:.0e}{}", wanted.accuracy, bounds ? ", bounds" : ""),
+                     ours<T>(accurate(method, wanted.accuracy, bounds))});
   for (const auto* library : baseline_solvers_on(Device::cuda)) all.push_back({library->title, call_of<T>(*library)});
   for (const std::int64_t nrhs : wanted.rhs) {
     const Matrix<T> B = random_rhs<T>(n, nrhs);

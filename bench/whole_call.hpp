@@ -20,6 +20,7 @@ struct WholeCalls {
   bool from_host = false;    ///< A, B and X are in pageable memory of the host
   bool is_factored = false;  ///< beforehand: a call solves with the factors
   std::int64_t calls = 0;    ///< of each, for each system, in all rounds together; 0: as many as 10 ms a turn take
+  double accuracy = 0;       ///< above 0: ours to that backward error, too, without bounds and with them
 };
 
 /// Ours, bare and with the library's defaults, and all solvers, in turns. The results are printed and added.
