@@ -13,7 +13,7 @@ mkdir libraries && echo none >libraries/libnccl.so.2
 said=$(LASOLVE_CUSOLVERMP=$PWD/none:$PWD/libraries "$lasolve" uniform:n=5 --engine cusolvermp 2>&1)
 holds "cuSOLVERMp that is missing ends otherwise: $said" [ $? -eq 6 ]
 if [[ $said == *'is not in this build'* ]]; then
-  also 'a CUDA toolkit, then cmake once more and the target lasolve_cusolvermp'
+  also 'a toolkit of CUDA 13, then cmake once more and the target lasolve_cusolvermp'
 else
   also "the engine cusolvermp cannot load $PWD/libraries/libnccl.so.2: "
 fi
