@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(1024)
   const std::int64_t j = blockIdx.y;
   const T *const x = X.data() + j * X.ld(), *const rest = tail.data() + j * tail.ld();
   sum_rows<SumInTwo>(
-      A.rows(), A.cols(),
+      has_contiguous_rows(A), A.rows(), A.cols(),
       [&](std::int64_t i, std::int64_t k, SumInTwo& sum) { sum.add_product(entry(A, i, k), x[k], rest[k]); },
       [&](std::int64_t i, SumInTwo sum) {
         sum = {-sum.hi, -sum.lo};

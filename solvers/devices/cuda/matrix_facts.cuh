@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(1024) measure_rows(MatrixView<const From, Cuda
   launch_dependents();
   unsigned differs = 0;
   sum_rows<double>(
-      X.rows(), X.cols(),
+      false, X.rows(), X.cols(),
       [&](std::int64_t i, std::int64_t j, double& sum) {
         const From x = __ldg(X.data() + i + j * X.ld()), mirrored = __ldg(X.data() + j + i * X.ld());
         if (differs == 0) differs = are_halves_different(X, i, j, x, mirrored);

@@ -52,24 +52,36 @@ __device__ T entry(const Symmetric<T, Cuda>& A, std::int64_t i, std::int64_t j) 
   return i >= j ? entry(A.half, i, j) : entry(A.half, j, i);
 }
 
-/// By a block of 1024 threads: f(k, sum) adds what column k has for row i, a lane's of each of 32 rows, and its warps have every
-/// 32nd column. The first warp then gives put(i, sum) all of a row.
+/// Whether a row stands together in memory, so that a warp reads along it.
+template <class T>
+__host__ __device__ bool has_contiguous_rows(const Operand<T, Cuda>& A) {
+  return A.col_stride() == 1 && A.row_stride() != 1;
+}
+template <class T>
+__host__ __device__ bool has_contiguous_rows(const Symmetric<T, Cuda>&) {
+  return false;
+}
+
+/// By a block of 1024 threads, for 32 rows: add_to(i, k, sum) adds what column k has for row i, and put(i, sum) gets all of a row.
+/// Each row has 32 sums, of every 32nd column. Those of one column are a warp's, or those of one row where rows are contiguous.
 template <class T, class AddTo, class Put>
-__device__ void sum_rows(std::int64_t rows, std::int64_t columns, AddTo add_to, Put put) {
-  constexpr int warps = 32;
-  __shared__ T sums[warps][32];
+__device__ void sum_rows(bool contiguous_rows, std::int64_t rows, std::int64_t columns, AddTo add_to, Put put) {
+  constexpr int parts = 32;
+  __shared__ T sums[parts][32 + 1];
   const int lane = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32;
-  const std::int64_t i = std::int64_t(blockIdx.x) * 32 + lane;
+  const int row = contiguous_rows ? warp : lane, part = contiguous_rows ? lane : warp;
+  const std::int64_t first = std::int64_t(blockIdx.x) * 32;
   T sum{};
-  if (i < rows)
+  if (first + row < rows)
 #pragma unroll 4
-    for (std::int64_t k = warp; k < columns; k += warps) add_to(i, k, sum);
-  sums[warp][lane] = sum;
+    for (std::int64_t k = part; k < columns; k += parts) add_to(first + row, k, sum);
+  sums[part][row] = sum;
   __syncthreads();
-  if (warp != 0 || i >= rows) return;
+  if (warp != 0 || first + lane >= rows) return;
+  sum = sums[0][lane];
 #pragma unroll 8
-  for (int w = 1; w < warps; ++w) sum += sums[w][lane];
-  put(i, sum);
+  for (int p = 1; p < parts; ++p) sum += sums[p][lane];
+  put(first + lane, sum);
 }
 
 /// R ← B − A X, for 32 rows of a column a block. `maxima`, unless null, for a square A: the largest magnitudes of B, X and R there,
@@ -83,7 +95,8 @@ __global__ void __launch_bounds__(1024)
   const T* const x = X.data() + j * X.ld();
   double most[3] = {};
   sum_rows<T>(
-      A.rows(), A.cols(), [&](std::int64_t i, std::int64_t k, T& sum) { sum = fma(entry(A, i, k), x[k], sum); },
+      has_contiguous_rows(A), A.rows(), A.cols(),
+      [&](std::int64_t i, std::int64_t k, T& sum) { sum = fma(entry(A, i, k), x[k], sum); },
       [&](std::int64_t i, T sum) {
         const T b = B.data()[i + j * B.ld()], r = b - sum;
         R.data()[i + j * R.ld()] = r;
@@ -122,7 +135,7 @@ void residual(Queue<Cuda>& q, const AnyMatrix& A, MatrixView<const T, Cuda> X, M
 template <class AnyMatrix, class Weight>
 __global__ void __launch_bounds__(1024) magnitudes_of_rows(AnyMatrix A, Weight weight, double* sums) {
   sum_rows<double>(
-      A.rows(), A.cols(),
+      has_contiguous_rows(A), A.rows(), A.cols(),
       [&](std::int64_t i, std::int64_t k, double& sum) { sum += weight(k) * fabs(double(entry(A, i, k))); },
       [&](std::int64_t i, double sum) { sums[i] = sum; });
 }
@@ -165,7 +178,7 @@ Fetched<std::vector<double>> weighted_row_sums(Queue<Cuda>& q, const AnyMatrix& 
   const std::int64_t m = A.rows();
   if (m == 0) return std::vector<double>();
   const Results<double> sums(q, m);
-  if (std::max(m, A.cols()) <= q.tuning().one_kernel_checks_order) {
+  if (has_contiguous_rows(A) || std::max(m, A.cols()) <= q.tuning().one_kernel_checks_order) {
     launch(q, magnitudes_of_rows<AnyMatrix, Weight>, unsigned(ceil_div(m, 32)), 1024, A, weight, sums.data());
     return sums.fetched();
   }
