@@ -68,6 +68,8 @@ class Engine {
   virtual std::int64_t most_elements(std::size_t bytes_each) const = 0;
   /// Of the blocks in which A is dealt out, where nobody says: a size in which the library does well.
   virtual std::int64_t block_size() const = 0;
+  /// The smallest that its library takes.
+  virtual std::int64_t least_block_size() const { return 1; }
   /// Ends all ranks at once, with this exit code.
   virtual void abort(int exit_code) noexcept = 0;
 

@@ -258,7 +258,7 @@ TEST(Cards, factor_panels_before_the_products_that_would_hold_them_up) {
 }
 
 /// A card has narrow panels side by side, as many as have the columns of a wide one.
-TEST(Cards, of_larger_number_have_narrower_panels_of_LU_in_fp64) {
+TEST(Cards, of_larger_number_have_narrower_panels_of_LU) {
   const Tuning tuning = tuning_for(card("h200")).values;
   const auto widest = [&](std::int64_t n, Precision storage, int cards) {
     return blocking_for(Method::lu, Schedule::right_looking, n, 0, tuning, storage, cards).widths.panel;
@@ -267,7 +267,9 @@ TEST(Cards, of_larger_number_have_narrower_panels_of_LU_in_fp64) {
   EXPECT_EQ(widest(32768, Precision::fp64, 2), 1024);
   EXPECT_EQ(widest(32768, Precision::fp64, 4), 512);
   EXPECT_EQ(widest(131072, Precision::fp64, 4), 2048);
-  EXPECT_EQ(widest(32768, Precision::fp32, 4), 2048);
+  EXPECT_EQ(widest(65536, Precision::fp32, 2), 2048);
+  EXPECT_EQ(widest(32768, Precision::fp32, 2), 1024);
+  EXPECT_EQ(widest(32768, Precision::fp32, 4), 1024);
 }
 
 TEST(Cards, have_narrow_panels_side_by_side) {

@@ -51,19 +51,20 @@ for ranks in 1 2 4; do
   expect 0 'Cholesky in fp32' spd:n=700 --precision fp32 --block-size 64 "${on[@]}"
   expect 0 solved uniform:n=1 "${on[@]}"
   expect 0 solved uniform:n=100 "${on[@]}"
-  expect 0 'with rows and columns scaled' graded:n=90,bits=200 --block-size 16 "${on[@]}"
+  expect 0 'with rows and columns scaled' graded:n=90,bits=200 --block-size 32 "${on[@]}"
 
   # What cannot be solved ends as with one process.
-  expect 4 'column 1' singular.mtx --block-size 1 "${on[@]}"
-  expect 4 'order 2' indefinite.mtx -f cholesky --block-size 1 "${on[@]}"
-  expect 0 'LU was used instead of Cholesky' indefinite.mtx --block-size 1 "${on[@]}"
-  expect 5 'no digit of the solution can be trusted' hilbert:n=100 --block-size 8 -q "${on[@]}"
+  expect 4 'column 1' singular.mtx "${on[@]}"
+  expect 4 'order 2' indefinite.mtx -f cholesky "${on[@]}"
+  expect 0 'LU was used instead of Cholesky' indefinite.mtx "${on[@]}"
+  expect 5 'no digit of the solution can be trusted' hilbert:n=100 --block-size 32 -q "${on[@]}"
 done
 
 # NVLink multicast stays off, whatever is set.
 said=$(NCCL_NVLS_ENABLE=1 NCCL_DEBUG=INFO "$lasolve" uniform:n=300 --engine cusolvermp 2>&1)
 also 'NCCL_NVLS_ENABLE set by environment to 0'
 
+expect 2 'takes blocks from 32 x 32 on' uniform:n=50 --block-size 16 --engine cusolvermp
 expect 6 'takes a GPU for each rank' uniform:n=5 --engine cusolvermp --ranks $((gpus + 1))
 expect 6 'ranks would do' uniform:n=1000000 --in-place --engine cusolvermp
 

@@ -20,7 +20,7 @@ constexpr Pivoting pivotings_of_lu[] = {Pivoting::partial, Pivoting::tournament}
 /// to do until the first panel is factored, so in a large matrix that is narrower, but in fp32, where products with a smaller k are
 /// slower. Where panels are hidden, wide ones give the updates a large k, and each is one step, because its inner products have a larger k
 /// than those of near columns; but nothing hides the first, so they begin narrow, and each has at most twice as many columns as all before
-/// it. Where cards share the updates these hide less, and panels are narrower; again but in fp32.
+/// it. Where cards share the updates these hide less, and panels are narrower.
 Widths widths_of_lu(const Tuning& t, const Sized& of) {
   const std::int64_t most =
       of.columns > 0 ? of.columns : (of.schedule == Schedule::left_looking ? t.lu_left : t.lu)(of.n);
@@ -29,8 +29,10 @@ Widths widths_of_lu(const Tuning& t, const Sized& of) {
     w.least = w.unit = (w.panel + 7) / 8;
     w.of_before = 0.5;
   } else if (of.queues && of.schedule == Schedule::right_looking) {
-    constexpr std::int64_t panels_of_a_card = 16, unit = 512;
-    if (of.cards > 1 && of.columns == 0 && of.storage == Precision::fp64)
+    constexpr std::int64_t panels_of_a_card = 16;
+    const std::int64_t unit =
+        of.storage == Precision::fp64 ? 512 : 1024;  // coarser products with a smaller k are slower
+    if (of.cards > 1 && of.columns == 0)
       w.panel = std::min(w.panel, std::max(unit, round_up(of.n / (panels_of_a_card * of.cards), unit)));
     const bool narrow_first = of.storage == Precision::fp64 && of.n >= t.lu_first_panel_from;
     w.bottleneck = {.left = t.lu_panels_are_the_bottleneck,

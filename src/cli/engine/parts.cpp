@@ -51,6 +51,9 @@ BlockCyclic layout_of_A(const engines::Engine& engine, const Request& request, s
   const std::int64_t most = engine.most_elements(std::size_t(bytes_each));
   require_square(request, place, rows, cols);
   const std::int64_t block = request.options.block_size > 0 ? request.options.block_size : engine.block_size();
+  if (block < engine.least_block_size())
+    throw UsageError(fmt::format("{} takes blocks from {} x {} on: --block-size {} is too small", request.engine,
+                                 engine.least_block_size(), engine.least_block_size(), block));
   const std::int64_t side = std::min(rows, block);
   if (side > 0 && side > most / side)
     throw MachineError(fmt::format("{} takes up to {} elements in a part, and a block of {} x {} has more",
