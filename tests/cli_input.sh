@@ -67,6 +67,10 @@ PYTHON
   "$lasolve" --matrix A.csv --rhs b.npy "${cpu[@]}" --output x.npy --quiet
   holds 'a vector does not come back as one' grep -aq "'shape': (2,)" x.npy
 fi
+# A path that the system does not take is no internal error.
+long=$(printf 'long,%.0s' {1..60})
+for command in solve compare; do expect 3 'File name too long' $command "$long.mtx"; done
+expect 2 "there is no GEMM backend 'long'" compare --gemm "${long%,}"
 # What separates numbers, and what marks decimals.
 printf '4,0;1,0\n2,0;3,0\n' >de.csv
 printf '1,5\n2,5\n' >b_de.csv

@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <utility>
 
 #include "cli/commands.hpp"
 #include "cli/progress.hpp"
 #include "core/range.hpp"
+#include "io/input_file.hpp"
 #include "io/io.hpp"
 
 namespace lasolve::cli {
@@ -83,7 +83,7 @@ struct Outlet {
 
 /// An output is replaced by a solution alone.
 std::string what_is_left_of(const std::string& output) {
-  return std::filesystem::is_regular_file(output) ? fmt::format("; {} is as it was before", output) : "";
+  return io::is_regular_file(output) ? fmt::format("; {} is as it was before", output) : "";
 }
 
 void write_solution(const Request& request, bool is_vector, const Outlet& outlet, const Matrix<double>& X) {

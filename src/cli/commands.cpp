@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
 
 #include "cli/answer.hpp"
 #include "cli/engine/engine.hpp"
@@ -16,6 +15,7 @@
 #include "cli/progress.hpp"
 #include "cli/tuning.hpp"
 #include "core/choose.hpp"
+#include "io/input_file.hpp"
 #include "lasolve/names.hpp"
 #include "worker/watched.hpp"
 
@@ -39,7 +39,7 @@ void require_possible(const Request& request) {
 int watch_solves(const Request& request) {
   worker::Watched what{.words = request.words, .backends = request.backends, .patience = request.patience};
   for (const std::string& file : {request.matrix, request.rhs})
-    what.comes_again &= file.empty() || io::Generator::is_meant_by(file) || std::filesystem::is_regular_file(file);
+    what.comes_again &= file.empty() || io::Generator::is_meant_by(file) || io::is_regular_file(file);
   return worker::watch(what);
 }
 

@@ -44,6 +44,11 @@ void grow(std::string& buffer, const std::string& name) {
 
 }  // namespace
 
+bool is_regular_file(const std::string& path) noexcept {
+  struct stat its;
+  return stat(path.c_str(), &its) == 0 && S_ISREG(its.st_mode);
+}
+
 InputFile::InputFile(const std::string& path, const Progress& progress)
     : name_(path == "-" ? "<stdin>" : path),
       file_(path == "-" ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open(path.c_str(), O_RDONLY | O_CLOEXEC)) {

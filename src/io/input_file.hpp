@@ -12,6 +12,10 @@
 
 namespace lasolve::io {
 
+/// Whether there is a file of this path, and no folder, pipe or device. No where the system does not say: a path can be too long, or in a
+/// folder that is closed. Whoever opens it then is told why.
+bool is_regular_file(const std::string& path) noexcept;
+
 /// The whole content of a file, without a UTF-8 byte order mark. At least 64 zero bytes follow it, so that a parser
 /// need not look for the end at each byte. Throws InputError when the file cannot be read, is empty, or is damaged
 /// gzip; MachineError when it does not fit in memory. A file that others shorten meanwhile raises SIGBUS where it is

@@ -13,6 +13,7 @@
 #include "core/cuda_devices.hpp"
 #include "core/range.hpp"
 #include "io/input_error.hpp"
+#include "io/input_file.hpp"
 #include "plugin/backends.hpp"
 #include "plugin/nvcc.hpp"
 #include "plugin/plugin.hpp"
@@ -145,7 +146,7 @@ void refuse_commas(const std::vector<std::string>& words) {
   for (std::size_t first = 0; first < words.size(); ++first) {
     std::string file = words[first];
     for (std::size_t w = first + 1; w < words.size(); ++w)
-      if (file += "," + words[w]; std::filesystem::is_regular_file(file))
+      if (file += "," + words[w]; io::is_regular_file(file))
         throw io::UsageError(fmt::format("--gemm takes no file with a comma in its path: {}", file));
   }
 }

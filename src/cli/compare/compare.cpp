@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <cstdio>
-#include <filesystem>
 #include <iterator>
 #include <set>
 
@@ -16,6 +15,7 @@
 #include "core/module.hpp"
 #include "core/range.hpp"
 #include "io/generators.hpp"
+#include "io/input_file.hpp"
 #include "io/io.hpp"
 #include "lasolve/matrix.hpp"
 #include "plugin/program.hpp"
@@ -151,8 +151,7 @@ void say_what_failed(const Comparison& all) {
 
 /// A matrix that comes through a pipe comes once. Then all sizes are measured in one process, which plugin kernels may end.
 bool has_to_watch(const CompareRequest& request) {
-  const bool comes_again =
-      io::Generator::is_meant_by(request.matrix) || std::filesystem::is_regular_file(request.matrix);
+  const bool comes_again = io::Generator::is_meant_by(request.matrix) || io::is_regular_file(request.matrix);
   return !comes_again && worker::has_to_watch(request.backends);
 }
 
