@@ -26,6 +26,7 @@ struct Facts {
   std::optional<Growth> growth = {};
   double range_of_pivots = 1;  ///< the smallest as a part of the largest
   std::optional<double> rcond = {};
+  bool refines = false;  ///< classical refinement has converged with them
   Equilibration equilibration = Equilibration::none;
   std::vector<std::string> notes = {};
 };

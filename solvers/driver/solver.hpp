@@ -35,7 +35,7 @@ class Solver {
     const NamedRange<Space> range("lasolve factor");
     const Settled settled(q_);
     Factored made = factoring_.factors(std::move(made_.facts), std::move(await), since);
-    if (made.facts.outcome.ok() && is_judged(made)) {
+    if (made.facts.outcome.ok() && is_judged(made) && !tells_by_refining(made)) {
       rcond_of(made);
       made.facts.times.take(q_);
     }
@@ -236,10 +236,16 @@ class Solver {
     return *made.facts.rcond;
   }
 
-  /// Where A is too ill-conditioned for its coarse factors to tell how much.
-  std::optional<RefinedFactors<T, Space>> refined_factors(Factored& made) {
+  /// Whether A may be too ill-conditioned for its coarse factors to tell how much. For A⁻¹ = (I − F)⁻¹ (L U)⁻¹ that takes ‖F‖ near 1.
+  static bool is_hidden(const Factored& made) {
     constexpr double seen = 10;
-    if (!made.recipe.is_coarse() || *made.facts.rcond > seen * made.recipe.precision.unit_roundoff()) return {};
+    return made.recipe.is_coarse() && *made.facts.rcond <= seen * made.recipe.precision.unit_roundoff();
+  }
+  /// Whether that is better known once solutions were refined.
+  static bool tells_by_refining(const Factored& made) { return made.recipe.is_coarse() && made.recipe.refines(); }
+  /// What does tell. No need of it where refinement has halved residuals at each step, which are multiplied by such an F.
+  std::optional<RefinedFactors<T, Space>> refined_factors(Factored& made) {
+    if (made.facts.refines || !is_hidden(made)) return {};
     return std::optional<RefinedFactors<T, Space>>(std::in_place, *made.factors,
                                                    std::array{A_.with(Op::none), A_.with(Op::conjugate_transpose)},
                                                    std::array{A_.norm(q_, Op::none), A_.norm(q_, Op::transpose)});
@@ -258,8 +264,9 @@ class Solver {
       const ErrorBounds its = error_bounds(q_, factors, A_.with(op), op, A_.norm(q_, op), rows);
       worst = {larger(worst.forward, its.forward), larger(worst.componentwise, its.componentwise)};
     }
-    // Residuals that were not refined away count, and then A⁻¹ is that of A + E, with ‖E‖ some (n + 1) u ‖A‖.
-    if (made.recipe.is_coarse() && !refined && (facts.refine == Refine::none || recipe_.accuracy > 0))
+    // Residuals that were not refined away count, and then A⁻¹ is that of A + E, with ‖E‖ some (n + 1) u ‖A‖. So it is where F counts.
+    if (made.recipe.is_coarse() && !refined &&
+        (facts.refine == Refine::none || recipe_.accuracy > 0 || is_hidden(made)))
       worst.forward /=
           1 - std::min(0.5, double(B.rows() + 1) * made.recipe.precision.unit_roundoff() / *made.facts.rcond);
     if (facts.extra_residuals && facts.outcome.ok())
@@ -296,6 +303,7 @@ class Solver {
     std::iota(all.begin(), all.end(), 0);
     factoring_.tell(recipe);
     Refinement first = by(recipe.refine, std::move(all));
+    if (recipe.refine == Refine::classical && first.converged() && first.updates > 0) made.facts.refines = true;
     const std::optional<Recipe> next = recipe.after_stall();
     if (first.converged() || !next) return first;
     factoring_.tell(*next);
