@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "core/power_of_two.hpp"
 #include "solvers/refine/condition.hpp"
 #include "solvers/refine/residual.hpp"
 
@@ -31,11 +32,12 @@ struct RowsOfBounds {
     double norm = 0;
     for (std::int64_t i = 0; i < X.rows(); ++i) norm = larger(norm, double(magnitude(its_x(i, 0))));
     if (norm == 0) return;  // and so is b
+    const PowerOfTwo unscaled(exponent);
     for (std::size_t i = 0; i < x.size(); ++i) {
       const auto row = std::int64_t(i);
       x[i] = larger(x[i], double(magnitude(its_x(row, 0))) / norm);
       b[i] = larger(b[i], double(magnitude(its_b(row, 0))) / norm);
-      r[i] = larger(r[i], std::ldexp(double(magnitude(its_r(row, 0))) / norm, exponent));
+      r[i] = larger(r[i], unscaled(double(magnitude(its_r(row, 0))) / norm));
     }
   }
 };
@@ -62,10 +64,11 @@ ErrorBounds error_bounds(Queue<Space>& q, Factors<T, Space>& factors, const Syst
   if (!(most > 0 && std::isfinite(most))) return {most == 0 ? 0 : most / most, bounds.componentwise};
   const Exponents of = factors.exponents();
   const int e = std::clamp(std::ilogb(a_norm), of.least, of.most - 2), of_weights = std::ilogb(most);
+  const PowerOfTwo near_one(-of_weights);
+  for (double& weight : weights) weight = near_one(weight);
   const auto weigh = [&](MatrixView<double> X) {
     for (std::int64_t j = 0; j < X.cols(); ++j)
-      for (std::int64_t i = 0; i < X.rows(); ++i)
-        X(i, j) *= std::ldexp(weights[std::size_t(i / parts<T>)], -of_weights);
+      for (std::int64_t i = 0; i < X.rows(); ++i) X(i, j) *= weights[std::size_t(i / parts<T>)];
   };
   // ‖op(A)⁻¹D‖∞ = ‖D op(A)⁻ᵀ‖₁ with the weights on a diagonal D.
   const double norm = one_norm_estimate(parts<T> * std::int64_t(n), [&](MatrixView<double> X, Op side) {

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "core/magnitude.hpp"
+#include "core/power_of_two.hpp"
 #include "core/settled.hpp"
 #include "solvers/copy.hpp"
 #include "solvers/factors.hpp"
@@ -45,10 +46,11 @@ constexpr Op op_of_complex(Op op_of_real) {
 template <class T, class Space>
 void apply_to_host_columns(Queue<Space>& q, Factors<T, Space>& factors, int exponent, MatrixView<double> X, Op op) {
   const std::int64_t n = X.rows() / parts<T>, columns = X.cols();
+  const PowerOfTwo scaled(exponent);
   Matrix<T> here(n, columns);
   const auto its = as_real(here.view());
   for (std::int64_t j = 0; j < columns; ++j)
-    for (std::int64_t i = 0; i < X.rows(); ++i) its(i, j) = real_of<T>(std::ldexp(X(i, j), exponent));
+    for (std::int64_t i = 0; i < X.rows(); ++i) its(i, j) = real_of<T>(scaled(X(i, j)));
   if constexpr (std::is_same_v<Space, Cpu>) {
     factors.apply(q, here.view(), here.view(), op_of_complex<T>(op));
   } else {

@@ -1,12 +1,19 @@
 #include "solvers/refine/one_norm.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <random>
+#include <span>
+#include <utility>
 #include <vector>
 
+#include "core/ceil_div.hpp"
+#include "core/range.hpp"
 #include "solvers/refine/largest.hpp"
 
 namespace lasolve {
@@ -22,24 +29,40 @@ void set_random_signs(MatrixView<double> x, Random& random) {
   for (std::int64_t i = 0; i < x.rows(); ++i) x(i, 0) = random() % 2 == 0 ? 1 : -1;
 }
 
-/// Whether a column of ±1 is one of S, or the negative of one.
-bool is_among(MatrixView<const double> x, MatrixView<const double> S) {
-  for (std::int64_t j = 0; j < S.cols(); ++j) {
-    double product = 0;
-    for (std::int64_t i = 0; i < x.rows(); ++i) product += x(i, 0) * S(i, j);
-    if (std::abs(product) == double(x.rows())) return true;
-  }
-  return false;
+/// Which elements of a column are negative, a bit for each.
+using Signs = std::vector<std::uint64_t>;
+
+Signs signs_of(MatrixView<const double> x) {
+  Signs its(std::size_t(ceil_div(x.rows(), 64)), 0);
+  for (std::int64_t i = 0; i < x.rows(); ++i) its[std::size_t(i / 64)] |= std::uint64_t(x(i, 0) < 0) << (i % 64);
+  return its;
 }
 
-/// Columns of S that are parallel to one before them, or to one of `known`, tell nothing new: random signs instead.
-void replace_parallel(MatrixView<double> S, std::int64_t first, MatrixView<const double> known, Random& random) {
+/// Whether a column of ±1 with n rows is one of others, or the negative of one.
+bool is_among(const Signs& its, std::int64_t n, std::span<const Signs> others) {
+  return any_of(others, [&](const Signs& other) {
+    const auto differ = std::transform_reduce(its.begin(), its.end(), other.begin(), std::int64_t(0), std::plus(),
+                                              [](auto a, auto b) { return std::int64_t(std::popcount(a ^ b)); });
+    return differ == 0 || differ == n;
+  });
+}
+
+/// Columns of S that are parallel to one before them, or to one of `known`, tell nothing new: random signs instead. Those of all columns.
+std::vector<Signs> replace_parallel(MatrixView<double> S, std::int64_t first, std::span<const Signs> known,
+                                    Random& random) {
   constexpr int most_attempts = 8;
-  for (std::int64_t j = first; j < S.cols(); ++j)
-    for (int attempt = 0; attempt < most_attempts; ++attempt) {
-      if (!is_among(S.columns(j, 1), S.columns(0, j)) && !is_among(S.columns(j, 1), known)) break;
-      set_random_signs(S.columns(j, 1), random);
+  std::vector<Signs> all;
+  for (std::int64_t j = 0; j < S.cols(); ++j) {
+    const auto column = S.columns(j, 1);
+    Signs its = signs_of(column);
+    for (int attempt = 0; j >= first && attempt < most_attempts; ++attempt) {
+      if (!is_among(its, S.rows(), all) && !is_among(its, S.rows(), known)) break;
+      set_random_signs(column, random);
+      its = signs_of(column);
     }
+    all.push_back(std::move(its));
+  }
+  return all;
 }
 
 /// Columns whose magnitudes add up to 1: all equal, alternating and growing, and with random signs.
@@ -76,7 +99,8 @@ double one_norm_estimate(std::int64_t n, const Application& apply) {
   if (n <= most_guesses) return one_norm_by_columns(n, apply);
   const std::int64_t t = most_guesses;
   Random random;
-  Matrix<double> X(n, t), S(n, t), signs(n, t);
+  Matrix<double> X(n, t), S(n, t);
+  std::vector<Signs> signs;                                          // of the last round
   std::vector<std::int64_t> units, tried, order(std::size_t(n), 0);  // units: X has these unit vectors as its columns
   std::vector<double> largest_in_row(std::size_t(n), 0.0);
   set_first(X, random);
@@ -94,11 +118,10 @@ double one_norm_estimate(std::int64_t n, const Application& apply) {
     bool nothing_new = round > 1;
     for (std::int64_t j = 0; j < t; ++j) {
       for (std::int64_t i = 0; i < n; ++i) S(i, j) = X(i, j) >= 0 ? 1 : -1;
-      nothing_new = nothing_new && is_among(S.view().columns(j, 1), signs.view());
+      nothing_new = nothing_new && is_among(signs_of(S.view().columns(j, 1)), n, signs);
     }
     if (nothing_new) return best;
-    replace_parallel(S, 0, round > 1 ? signs.view() : MatrixView<double>(), random);
-    std::copy_n(S.data(), S.ld() * t, signs.data());
+    signs = replace_parallel(S, 0, signs, random);
 
     apply(S, Op::transpose);  // row i of the result tells how much column i of M may give
     for (std::int64_t i = 0; i < n; ++i) {
