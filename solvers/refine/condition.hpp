@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <utility>
 
 #include "core/magnitude.hpp"
 #include "core/power_of_two.hpp"
@@ -42,27 +43,39 @@ constexpr Op op_of_complex(Op op_of_real) {
   return ComplexElement<T> && op_of_real != Op::none ? Op::conjugate_transpose : op_of_real;
 }
 
-/// X ← op(A)⁻¹ 2^exponent X for a few columns on the host, with A as a real matrix.
+/// X ← op(A)⁻¹ X for a few columns on the host.
 template <class T, class Space>
-void apply_to_host_columns(Queue<Space>& q, Factors<T, Space>& factors, int exponent, MatrixView<double> X, Op op) {
-  const std::int64_t n = X.rows() / parts<T>, columns = X.cols();
-  const PowerOfTwo scaled(exponent);
-  Matrix<T> here(n, columns);
-  const auto its = as_real(here.view());
-  for (std::int64_t j = 0; j < columns; ++j)
-    for (std::int64_t i = 0; i < X.rows(); ++i) its(i, j) = real_of<T>(scaled(X(i, j)));
+void apply_to_host_columns(Queue<Space>& q, Factors<T, Space>& factors, MatrixView<T> X, Op op) {
   if constexpr (std::is_same_v<Space, Cpu>) {
-    factors.apply(q, here.view(), here.view(), op_of_complex<T>(op));
+    factors.apply(q, X, X, op);
   } else {
-    Matrix<T, Space> there(n, columns);
+    Matrix<T, Space> there(X.rows(), X.cols());
     const Settled settled(q);
-    copy<T>(q, here, there);
-    factors.apply(q, there.view(), there.view(), op_of_complex<T>(op));
-    copy<T>(q, there, here);
+    copy<T>(q, X, there.view());
+    factors.apply(q, there.view(), there.view(), op);
+    copy<T>(q, std::as_const(there).view(), X);
     q.finish();
   }
-  for (std::int64_t j = 0; j < columns; ++j)
-    for (std::int64_t i = 0; i < X.rows(); ++i) X(i, j) = double(its(i, j));
+}
+
+/// X ← op(A)⁻¹ 2^exponent X, with A as a real matrix.
+template <class T, class Space>
+void apply_to_host_columns(Queue<Space>& q, Factors<T, Space>& factors, int exponent, MatrixView<double> X, Op op) {
+  const PowerOfTwo scaled(exponent);
+  const auto for_each = [&](auto f) {
+    for (std::int64_t j = 0; j < X.cols(); ++j)
+      for (std::int64_t i = 0; i < X.rows(); ++i) f(i, j);
+  };
+  if constexpr (std::is_same_v<T, double>) {
+    for_each([&](std::int64_t i, std::int64_t j) { X(i, j) = scaled(X(i, j)); });
+    apply_to_host_columns<T>(q, factors, X, op);
+  } else {
+    Matrix<T> here(X.rows() / parts<T>, X.cols());
+    const auto its = as_real(here.view());
+    for_each([&](std::int64_t i, std::int64_t j) { its(i, j) = real_of<T>(scaled(X(i, j))); });
+    apply_to_host_columns<T>(q, factors, here.view(), op_of_complex<T>(op));
+    for_each([&](std::int64_t i, std::int64_t j) { X(i, j) = double(its(i, j)); });
+  }
 }
 
 /// 1 / (x·y), where NaN and infinity mean that nothing can be trusted: 0. At most 1, as condition numbers are at least 1.
