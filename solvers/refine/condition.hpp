@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <functional>
 #include <limits>
 #include <utility>
@@ -66,7 +67,7 @@ void apply_to_host_columns(Queue<Space>& q, Factors<T, Space>& factors, int expo
     for (std::int64_t j = 0; j < X.cols(); ++j)
       for (std::int64_t i = 0; i < X.rows(); ++i) f(i, j);
   };
-  if constexpr (std::is_same_v<T, double>) {
+  if constexpr (std::convertible_to<MatrixView<double>, MatrixView<T>>) {  // no copy then
     for_each([&](std::int64_t i, std::int64_t j) { X(i, j) = scaled(X(i, j)); });
     apply_to_host_columns<T>(q, factors, X, op);
   } else {
