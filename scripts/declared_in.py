@@ -4,7 +4,7 @@ import re
 #: Names of the standard library by header. A name of several headers is declared in each.
 standard = {
     "algorithm": """adjacent_find all_of any_of binary_search clamp copy copy_if copy_n count count_if equal equal_range fill fill_n find
-        find_first_of find_if find_if_not for_each generate is_sorted lexicographical_compare lower_bound max max_element merge min
+        find_first_of find_if find_if_not for_each generate generate_n is_sorted lexicographical_compare lower_bound max max_element merge min
         min_element minmax minmax_element mismatch none_of nth_element partial_sort partition remove_if replace reverse reverse_copy
         rotate shuffle sort stable_partition stable_sort swap_ranges transform unique upper_bound""",
     "array": "array to_array",
