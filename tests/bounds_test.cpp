@@ -244,6 +244,33 @@ TEST_P(ErrorBounds, are_above_the_error_and_at_most_a_hundred_times_those_of_dge
     }
 }
 
+/// A = diag(A₁, A₂) with an A₂ that fp32 cannot tell from a singular matrix, and b that is nearly zero there: refinement converges, and has
+/// seen of A₂ only what it needs. Two systems by the same factors: the first has made nothing better known for the second.
+TEST_P(ErrorBounds, and_conditions_see_what_the_right_hand_side_hides) {
+  const std::int64_t n = 40, half = n / 2;
+  const Matrix<double> A1 = random_matrix(half, half, 1), A2 = random_with_condition(half, 1e14);
+  Matrix<double> A(n, n);
+  as_eigen(A.view().block(0, 0, half, half)) = as_eigen(A1.view());
+  as_eigen(A.view().block(half, half, half, half)) = as_eigen(A2.view());
+  Options o = options();
+  o.factorization = Method::lu, o.precision = Precision::fp32, o.bounds = true;
+  Factorization<double> factors = Factorization<double>::copy_of(A.view(), o);
+  ASSERT_TRUE(factors.report().rcond);
+  EXPECT_LE(*factors.report().rcond, 1e-13) << "before any solve";
+  for (const double small : {1e-16, 1e-15}) {
+    Matrix<double> B = random_matrix(n, 1, 2);
+    for (std::int64_t i = half; i < n; ++i) B(i, 0) *= small;
+    o.precision = Precision::fp64, o.residual = Residual::extra;
+    const auto truth = solve_for(A, B, o);
+    Matrix<double> X(n, 1);
+    const Report r = factors.solve(B.view(), X.view());
+    ASSERT_TRUE(r.outcome.ok()) << r.outcome.message();
+    EXPECT_LE(*r.rcond, 1e-13);
+    ASSERT_TRUE(r.forward_error_bound);
+    EXPECT_LE(forward_error(X, truth.X), *r.forward_error_bound);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Cpu, ErrorBounds, testing::Values(Target{Device::cpu, false}), name_of_target);
 INSTANTIATE_TEST_SUITE_P(Cuda, ErrorBounds, testing::Values(Target{Device::cuda, false}), name_of_target);
 

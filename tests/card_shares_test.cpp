@@ -212,7 +212,7 @@ TEST(CardShares, that_make_no_sense_are_refused) {
     o.card_shares = shares;
     return complaint_of<std::invalid_argument>([&] { solve_random(random_matrix(20, 20), 1, o); });
   };
-  EXPECT_TRUE(says(complaint({2, 1, 1}, 2), "shares for 3 of 2 cards: give one for each"));
+  EXPECT_TRUE(says(complaint({2, 1, 1}, 2), "2 cards, and shares for 3: give one for each"));
   EXPECT_TRUE(says(complaint({2, 0}, 2), "a share of 0, but shares are from 1 to 16"));
   EXPECT_TRUE(says(complaint({-3, 1}, 2), "a share of -3"));
   EXPECT_TRUE(says(complaint({17, 1}, 2), "a share of 17"));

@@ -23,7 +23,7 @@ expect 2 'takes a generator' --matrix indefinite.mtx --in-place --device cpu
 expect 0 'on cpu:0,1' --matrix uniform:n=300 --factorization lu --device cpu:0,1
 expect 0 'cpu:2 ' --matrix spd:n=300 --factorization cholesky --precision fp32 --device cpu:0,1,2
 expect 0 'cpu:0       204 columns' --matrix uniform:n=300 --factorization lu --device cpu:0,1 --card-shares 2,1 --block-size 16
-expect 2 'of 2 cards: give one for each' --matrix uniform:n=300 --device cpu:0,1 --card-shares 2,1,1
+expect 2 'shares for 3: give one for each' --matrix uniform:n=300 --device cpu:0,1 --card-shares 2,1,1
 expect 2 'whole numbers, as 2,1, or auto' --matrix uniform:n=300 --device cpu:0,1 --card-shares 2:1
 expect 2 'several cards make' --matrix uniform:n=50 --in-place --device cpu:0,1
 expect 0 'cpu:2 ' --matrix diagdom:n=300 --factorization lu-nopivot --device cpu:0,1,2

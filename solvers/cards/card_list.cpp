@@ -17,8 +17,8 @@ void require_shares(const Options& o) {
   require(o.cards.size() > 1,
           "shares are those of several cards, but one device computes: name the cards, as in cuda:0,1");
   if (o.card_shares.size() != o.cards.size())
-    throw std::invalid_argument(
-        fmt::format("lasolve: shares for {} of {} cards: give one for each", o.card_shares.size(), o.cards.size()));
+    throw std::invalid_argument(fmt::format("lasolve: there are {} cards, and shares for {}: give one for each",
+                                            o.cards.size(), o.card_shares.size()));
   for (const int share : o.card_shares)
     if (share < 1 || share > CardList::largest_share)
       throw std::invalid_argument(fmt::format("lasolve: a card has a share of {}, but shares are from 1 to {}", share,

@@ -26,7 +26,8 @@ struct Facts {
   std::optional<Growth> growth = {};
   double range_of_pivots = 1;  ///< the smallest as a part of the largest
   std::optional<double> rcond = {};
-  bool refines = false;  ///< classical refinement has converged with them
+  double unseen =
+      0;  ///< what a step of refinement changes of their inverse, where A may be too ill-conditioned for them; NaN: unknown
   Equilibration equilibration = Equilibration::none;
   std::vector<std::string> notes = {};
 };

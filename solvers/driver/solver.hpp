@@ -35,7 +35,7 @@ class Solver {
     const NamedRange<Space> range("lasolve factor");
     const Settled settled(q_);
     Factored made = factoring_.factors(std::move(made_.facts), std::move(await), since);
-    if (made.facts.outcome.ok() && is_judged(made) && !tells_by_refining(made)) {
+    if (made.facts.outcome.ok() && is_judged(made)) {
       rcond_of(made);
       made.facts.times.take(q_);
     }
@@ -230,22 +230,22 @@ class Solver {
     const long double norm = A_.norm(q_, Op::transpose);
     if (!factoring_.in_place() && made.recipe.scaled == Scaled::none && factoring_.is_too_small())
       made = factoring_.scaled_up(made);
-    made.facts.rcond = reciprocal_condition(q_, *made.factors, norm, progress_of(Step::condition));
+    constexpr double near = 10;
+    Probe probe;
+    made.facts.rcond = reciprocal_condition(q_, *made.factors, norm, progress_of(Step::condition),
+                                            made.recipe.is_coarse() ? &probe : nullptr);
+    if (made.recipe.is_coarse() && *made.facts.rcond <= near * made.recipe.precision.unit_roundoff())
+      made.facts.unseen = change_by_refinement<T, Space>(q_, *made.factors, A_.with(Op::none), probe);
     if (std::optional<RefinedFactors<T, Space>> refined = refined_factors(made))
       made.facts.rcond = reciprocal_condition(q_, *refined, norm);
     return *made.facts.rcond;
   }
 
-  /// Whether A may be too ill-conditioned for its coarse factors to tell how much. For A⁻¹ = (I − F)⁻¹ (L U)⁻¹ that takes ‖F‖ near 1.
-  static bool is_hidden(const Factored& made) {
-    constexpr double seen = 10;
-    return made.recipe.is_coarse() && *made.facts.rcond <= seen * made.recipe.precision.unit_roundoff();
-  }
-  /// Whether that is better known once solutions were refined.
-  static bool tells_by_refining(const Factored& made) { return made.recipe.is_coarse() && made.recipe.refines(); }
-  /// What does tell. No need of it where refinement has halved residuals at each step, which are multiplied by such an F.
+  /// What tells how ill-conditioned A is if its coarse factors do not: a step of refinement changes much of what (L U)⁻¹ makes largest. For
+  /// what they cannot see of A is noise of their roundoff in L U, and that is what (L U)⁻¹ makes largest.
   std::optional<RefinedFactors<T, Space>> refined_factors(Factored& made) {
-    if (made.facts.refines || !is_hidden(made)) return {};
+    constexpr double little = 0.25;
+    if (made.facts.unseen <= little) return {};
     return std::optional<RefinedFactors<T, Space>>(std::in_place, *made.factors,
                                                    std::array{A_.with(Op::none), A_.with(Op::conjugate_transpose)},
                                                    std::array{A_.norm(q_, Op::none), A_.norm(q_, Op::transpose)});
@@ -264,11 +264,13 @@ class Solver {
       const ErrorBounds its = error_bounds(q_, factors, A_.with(op), op, A_.norm(q_, op), rows);
       worst = {larger(worst.forward, its.forward), larger(worst.componentwise, its.componentwise)};
     }
-    // Residuals that were not refined away count, and then A⁻¹ is that of A + E, with ‖E‖ some (n + 1) u ‖A‖. So it is where F counts.
-    if (made.recipe.is_coarse() && !refined &&
-        (facts.refine == Refine::none || recipe_.accuracy > 0 || is_hidden(made)))
+    // Residuals that were not refined away count, and then A⁻¹ is that of A + E, with ‖E‖ some (n + 1) u ‖A‖.
+    const bool is_refined = facts.refine != Refine::none && recipe_.accuracy == 0;
+    if (made.recipe.is_coarse() && !refined)
       worst.forward /=
-          1 - std::min(0.5, double(B.rows() + 1) * made.recipe.precision.unit_roundoff() / *made.facts.rcond);
+          1 - (is_refined
+                   ? made.facts.unseen
+                   : std::min(0.5, double(B.rows() + 1) * made.recipe.precision.unit_roundoff() / *made.facts.rcond));
     if (facts.extra_residuals && facts.outcome.ok())
       worst.forward = std::min(worst.forward, bound_of_extra_residuals<T>(B.rows(), *made.facts.rcond));
     if (worst.forward < 1) facts.forward_error_bound = worst.forward;
@@ -303,7 +305,6 @@ class Solver {
     std::iota(all.begin(), all.end(), 0);
     factoring_.tell(recipe);
     Refinement first = by(recipe.refine, std::move(all));
-    if (recipe.refine == Refine::classical && first.converged() && first.updates > 0) made.facts.refines = true;
     const std::optional<Recipe> next = recipe.after_stall();
     if (first.converged() || !next) return first;
     factoring_.tell(*next);

@@ -31,7 +31,7 @@ Widths widths_of_lu(const Tuning& t, const Sized& of) {
   } else if (of.queues && of.schedule == Schedule::right_looking) {
     constexpr std::int64_t panels_of_a_card = 16;
     const std::int64_t unit =
-        of.storage == Precision::fp64 ? 512 : 1024;  // coarser products with a smaller k are slower
+        of.storage == Precision::fp64 ? 512 : 1024;  // products in fp32 with k = 512 are slower than with 1024
     if (of.cards > 1 && of.columns == 0)
       w.panel = std::min(w.panel, std::max(unit, round_up(of.n / (panels_of_a_card * of.cards), unit)));
     const bool narrow_first = of.storage == Precision::fp64 && of.n >= t.lu_first_panel_from;
