@@ -137,6 +137,7 @@ template <class T, class Space>
 double change_by_refinement(Queue<Space>& q, Factors<T, Space>& factors, const SystemMatrix<T, Space>& A,
                             const Probe& probe) {
   const std::int64_t n = factors.order(), columns = probe.after.cols();
+  if (columns == 0) return std::nan("");
   const PowerOfTwo scaled(probe.exponent);
   Matrix<T> x(n, columns), v(n, columns);
   const auto its_x = as_real(x.view()), its_v = as_real(v.view());
@@ -157,7 +158,7 @@ double change_by_refinement(Queue<Space>& q, Factors<T, Space>& factors, const S
     copy<T>(q, std::as_const(x).view(), X.view()), copy<T>(q, std::as_const(v).view(), V.view());
     change(X.view(), V.view());
   }
-  double most = columns > 0 ? 0 : std::nan("");
+  double most = 0;
   for (std::size_t j = 0; j < sizes.size(); ++j) most = larger(most, changes[j] / sizes[j]);
   return most;
 }
