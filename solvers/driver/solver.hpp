@@ -244,7 +244,7 @@ class Solver {
   /// What tells how ill-conditioned A is if its coarse factors do not: a step of refinement changes much of what (L U)⁻¹ makes largest. For
   /// what they cannot see of A is noise of their roundoff in L U, and that is what (L U)⁻¹ makes largest.
   std::optional<RefinedFactors<T, Space>> refined_factors(Factored& made) {
-    constexpr double little = 0.25;
+    constexpr double little = 0;  // 0.25 missed diag(A₁, A₂) once, with other roundings
     if (made.facts.unseen <= little) return {};
     return std::optional<RefinedFactors<T, Space>>(std::in_place, *made.factors,
                                                    std::array{A_.with(Op::none), A_.with(Op::conjugate_transpose)},
