@@ -230,22 +230,16 @@ class Solver {
     const long double norm = A_.norm(q_, Op::transpose);
     if (!factoring_.in_place() && made.recipe.scaled == Scaled::none && factoring_.is_too_small())
       made = factoring_.scaled_up(made);
-    constexpr double near = 10;
-    Probe probe;
-    made.facts.rcond = reciprocal_condition(q_, *made.factors, norm, progress_of(Step::condition),
-                                            made.recipe.is_coarse() ? &probe : nullptr);
-    if (made.recipe.is_coarse() && *made.facts.rcond <= near * made.recipe.precision.unit_roundoff())
-      made.facts.unseen = change_by_refinement<T, Space>(q_, *made.factors, A_.with(Op::none), probe);
+    made.facts.rcond = reciprocal_condition(q_, *made.factors, norm, progress_of(Step::condition));
     if (std::optional<RefinedFactors<T, Space>> refined = refined_factors(made))
       made.facts.rcond = reciprocal_condition(q_, *refined, norm);
     return *made.facts.rcond;
   }
 
-  /// What tells how ill-conditioned A is if its coarse factors do not: a step of refinement changes much of what (L U)⁻¹ makes largest. For
-  /// what they cannot see of A is noise of their roundoff in L U, and that is what (L U)⁻¹ makes largest.
+  /// Where A is too ill-conditioned for its coarse factors to tell how much.
   std::optional<RefinedFactors<T, Space>> refined_factors(Factored& made) {
-    constexpr double little = 0;  // 0.25 missed diag(A₁, A₂) once, with other roundings
-    if (made.facts.unseen <= little) return {};
+    constexpr double seen = 10;
+    if (!made.recipe.is_coarse() || *made.facts.rcond > seen * made.recipe.precision.unit_roundoff()) return {};
     return std::optional<RefinedFactors<T, Space>>(std::in_place, *made.factors,
                                                    std::array{A_.with(Op::none), A_.with(Op::conjugate_transpose)},
                                                    std::array{A_.norm(q_, Op::none), A_.norm(q_, Op::transpose)});
@@ -265,12 +259,9 @@ class Solver {
       worst = {larger(worst.forward, its.forward), larger(worst.componentwise, its.componentwise)};
     }
     // Residuals that were not refined away count, and then A⁻¹ is that of A + E, with ‖E‖ some (n + 1) u ‖A‖.
-    const bool is_refined = facts.refine != Refine::none && recipe_.accuracy == 0;
-    if (made.recipe.is_coarse() && !refined)
+    if (made.recipe.is_coarse() && !refined && (facts.refine == Refine::none || recipe_.accuracy > 0))
       worst.forward /=
-          1 - (is_refined
-                   ? made.facts.unseen
-                   : std::min(0.5, double(B.rows() + 1) * made.recipe.precision.unit_roundoff() / *made.facts.rcond));
+          1 - std::min(0.5, double(B.rows() + 1) * made.recipe.precision.unit_roundoff() / *made.facts.rcond);
     if (facts.extra_residuals && facts.outcome.ok())
       worst.forward = std::min(worst.forward, bound_of_extra_residuals<T>(B.rows(), *made.facts.rcond));
     if (worst.forward < 1) facts.forward_error_bound = worst.forward;
