@@ -97,6 +97,6 @@ class Engine {
 
 /// The function of a module that makes its engine, once in a process. The number is raised when the class changes.
 using MakeEngine = Engine* (*)();
-inline constexpr const char* make_engine_name = "lasolve_make_engine_3";
+inline constexpr const char* make_engine_name = "lasolve_make_engine_4";
 
 }  // namespace lasolve::engines

@@ -196,4 +196,4 @@ class EngineOfGpus final : public Session {
 
 }  // namespace lasolve::engines
 
-extern "C" lasolve::engines::Engine* lasolve_make_engine_3() { return new lasolve::engines::EngineOfGpus; }
+extern "C" lasolve::engines::Engine* lasolve_make_engine_4() { return new lasolve::engines::EngineOfGpus; }

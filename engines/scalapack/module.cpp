@@ -144,4 +144,4 @@ class Scalapack final : public MpiRanks {
 
 }  // namespace lasolve::engines
 
-extern "C" lasolve::engines::Engine* lasolve_make_engine_3() { return new lasolve::engines::Scalapack; }
+extern "C" lasolve::engines::Engine* lasolve_make_engine_4() { return new lasolve::engines::Scalapack; }
