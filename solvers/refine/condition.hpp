@@ -7,10 +7,13 @@
 #include <functional>
 #include <limits>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include "core/magnitude.hpp"
 #include "core/power_of_two.hpp"
 #include "core/settled.hpp"
+#include "core/symmetric.hpp"
 #include "solvers/copy.hpp"
 #include "solvers/factors.hpp"
 #include "solvers/refine/largest.hpp"
@@ -104,11 +107,78 @@ double reciprocal_condition(std::int64_t n, long double norm, Exponents of, Appl
   return reciprocal_of_condition(std::ldexp(norm, -e), inverse);
 }
 
+/// Columns of an estimate, and what A⁻¹ 2^exponent made of them: the last ones, of which some is nearly as large as can be.
+struct Probe {
+  Matrix<double> before, after;
+  int exponent = 0;
+};
+
+/// `probe`, unless null, is written.
 template <class T, class Space>
 double reciprocal_condition(Queue<Space>& q, Factors<T, Space>& factors, long double norm,
-                            const std::function<void(double)>& tell = {}) {
-  const auto apply = [&](int e, MatrixView<double> X, Op op) { apply_to_host_columns(q, factors, e, X, op); };
+                            const std::function<void(double)>& tell = {}, Probe* probe = nullptr) {
+  const auto copy_of = [](MatrixView<const double> X) {
+    Matrix<double> copy(X.rows(), X.cols());
+    for (std::int64_t j = 0; j < X.cols(); ++j) std::copy_n(&X(0, j), X.rows(), &copy(0, j));
+    return copy;
+  };
+  const auto apply = [&](int e, MatrixView<double> X, Op op) {
+    const bool keeps = probe && op == Op::none;
+    if (keeps) probe->before = copy_of(X), probe->exponent = e;
+    apply_to_host_columns(q, factors, e, X, op);
+    if (keeps) probe->after = copy_of(X);
+  };
   return reciprocal_condition(parts<T> * factors.order(), norm, factors.exponents(), apply, tell);
+}
+
+/// How much a step of refinement changes such columns v = M⁻¹x, with M what the factors multiply to: the largest
+/// ‖M⁻¹(x − A v)‖∞ / ‖v‖∞. NaN where that cannot be represented, or nothing was estimated.
+template <class T, class Space>
+double change_by_refinement(Queue<Space>& q, Factors<T, Space>& factors, const SystemMatrix<T, Space>& A,
+                            const Probe& probe) {
+  const std::int64_t n = factors.order(), columns = probe.after.cols();
+  if (columns == 0) return std::nan("");
+  const PowerOfTwo scaled(probe.exponent);
+  Matrix<T> x(n, columns), v(n, columns);
+  const auto its_x = as_real(x.view()), its_v = as_real(v.view());
+  for (std::int64_t j = 0; j < columns; ++j)
+    for (std::int64_t i = 0; i < its_x.rows(); ++i)
+      its_x(i, j) = real_of<T>(scaled(probe.before(i, j))), its_v(i, j) = real_of<T>(probe.after(i, j));
+  std::vector<double> changes, sizes;
+  const auto change = [&](MatrixView<T, Space> D, MatrixView<const T, Space> V) {
+    std::visit([&](const auto& a) { residual<T>(q, a, V, MatrixView<const T, Space>(D), D); }, A);
+    factors.apply_in_T(q, D, D, Op::none);
+    changes = *column_norms<T>(q, MatrixView<const T, Space>(D)), sizes = *column_norms<T>(q, V);
+  };
+  if constexpr (std::is_same_v<Space, Cpu>) {
+    change(x.view(), v.view());
+  } else {
+    Matrix<T, Space> X(n, columns), V(n, columns);
+    const Settled settled(q);
+    copy<T>(q, std::as_const(x).view(), X.view()), copy<T>(q, std::as_const(v).view(), V.view());
+    change(X.view(), V.view());
+  }
+  double most = 0;
+  for (std::size_t j = 0; j < sizes.size(); ++j) most = larger(most, changes[j] / sizes[j]);
+  return most;
+}
+
+/// What factors tell of the condition of A.
+struct SeenCondition {
+  double rcond;   ///< an estimate
+  double unseen;  ///< what a step of refinement changes of A⁻¹, where they may be too coarse for it; NaN: unknown
+};
+
+/// By factors with that unit roundoff, or 0 where they are as fine as A. What coarse ones cannot see of A is noise of their roundoff in what
+/// they multiply to, M. That noise is then what M⁻¹ makes largest, and a step of refinement takes it away.
+template <class T, class Space>
+SeenCondition condition_by(Queue<Space>& q, Factors<T, Space>& factors, const SystemMatrix<T, Space>& A,
+                           long double norm, double coarse, const std::function<void(double)>& tell = {}) {
+  constexpr double near = 10;
+  Probe probe;
+  const double rcond = reciprocal_condition(q, factors, norm, tell, coarse > 0 ? &probe : nullptr);
+  const bool may_hide = coarse > 0 && rcond <= near * coarse;
+  return {rcond, may_hide ? change_by_refinement(q, factors, A, probe) : 0};
 }
 
 }  // namespace lasolve

@@ -1,11 +1,12 @@
 // The diagonal block of the synchronization-free solve, for few right-hand sides: order 128, or 64 where a block of
 // threads has too little shared memory.
 //
-// Its blocks of order 16 are inverted beforehand, and what is below them is multiplied by the inverse. Then x(s), and
-// what it takes from the unknowns below, are one product with what is left of b(s).
+// For few right-hand sides in fp32 it is inverted beforehand, where its condition allows it. Else its blocks of order 16 are, and what is
+// below them is multiplied by the inverse. Then x(s), and what it takes from the unknowns below, are one product with what is left of b(s).
 #pragma once
 
 #include "solvers/devices/cuda/trsm/forward_substitution.cuh"
+#include "solvers/devices/cuda/trsm/inverted_block.cuh"
 
 namespace lasolve {
 
@@ -27,26 +28,29 @@ struct DiagonalBlock {
   alignas(16) T triangle[Work::order * Work::stride];
   alignas(16) typename Work::Number rest[Work::nrhs][Work::stride];  // what is left of b
   unsigned inverted[Work::parts];
+  unsigned norms[2];  // bits of the 1-norms of the block and of its inverse
+  bool is_inverse;    // the triangle is the inverse of the block
 };
 
-/// Who has which unknown, and the product of its row of T(·, s) with what is left of b(s): a thread an unknown.
-template <class T, class Block>
-class OneRhsOfDiagonal : public Block {
+/// Who has which unknown, and the product of its row of T(·, s) with what is left of b(s): a thread an unknown of one side.
+template <class T, class Block, int nrhs_>
+class FewRhsOfDiagonal : public Block {
  public:
   using Number = T;
-  static constexpr int nrhs = 1, values = 1;
+  static constexpr int nrhs = nrhs_, values = 1;
+  static_assert(nrhs * Block::order <= Block::threads);
   __device__ static int unknown() { return threadIdx.x % Block::order; }
-  __device__ static int rhs(int) { return 0; }
-  __device__ static bool has(int) { return threadIdx.x < Block::order; }
+  __device__ static int rhs(int) { return nrhs == 1 ? 0 : threadIdx.x / Block::order; }
+  __device__ static bool has(int) { return threadIdx.x < nrhs * Block::order; }
 
   __device__ void fetch_row(const T* t, int s) {
 #pragma unroll
     for (int k = 0; k < inverted_order; ++k) row_[k] = t[Block::place(unknown(), s * inverted_order + k)];
   }
-  __device__ void product(const T (&rest)[1][Block::stride], int s, T (&product)[1]) const {
+  __device__ void product(const T (&rest)[nrhs][Block::stride], int s, T (&product)[1]) const {
     T sum[4] = {};
 #pragma unroll
-    for (int k = 0; k < inverted_order; ++k) sum[k % 4] += row_[k] * rest[0][s * inverted_order + k];
+    for (int k = 0; k < inverted_order; ++k) sum[k % 4] += row_[k] * rest[rhs(0)][s * inverted_order + k];
     product[0] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
   }
 
@@ -126,12 +130,16 @@ __device__ void multiply_by_inverses(T* t, const unsigned* inverted) {
   }
 }
 
+/// Fetches a block and inverts its blocks of order 16.
 template <class T, class Work>
-__device__ void prepare_diagonal(const ForwardTriangle<T>& tri, std::int64_t start, DiagonalBlock<T, Work>& d) {
-  __syncthreads();  // the block before is done
+__device__ void invert_parts(const ForwardTriangle<T>& tri, std::int64_t start, DiagonalBlock<T, Work>& d) {
   fetch_diagonal<Work>(tri, start, d.triangle);
   __pipeline_wait_prior(0);
   __syncthreads();
+  if constexpr (Work::inverts_blocks) {
+    take_one_norm<Work>(d.triangle, &d.norms[0]);
+    __syncthreads();
+  }
   if (threadIdx.x < Work::order) {
     const int s = threadIdx.x / inverted_order;
     const auto element = [&](int i, int k) -> T& {
@@ -141,6 +149,33 @@ __device__ void prepare_diagonal(const ForwardTriangle<T>& tri, std::int64_t sta
     if (threadIdx.x % inverted_order == 0) d.inverted[s] = done;
   }
   __syncthreads();
+}
+
+/// The same with the whole block. False where its condition does not allow that: the triangle is undefined then.
+template <class T, class Work>
+__device__ bool invert_whole(DiagonalBlock<T, Work>& d) {
+  bool good = true;
+  for (int s = 0; s < Work::parts; ++s) good = good && d.inverted[s];
+  if (!good) return false;
+  invert_by_doubling<inverted_order, Work>(d.triangle);
+  take_one_norm<Work>(d.triangle, &d.norms[1]);
+  __syncthreads();
+  return __uint_as_float(d.norms[0]) * __uint_as_float(d.norms[1]) <= most_condition_to_invert_whole;
+}
+
+template <class T, class Work>
+__device__ void prepare_diagonal(const ForwardTriangle<T>& tri, std::int64_t start, DiagonalBlock<T, Work>& d) {
+  if constexpr (Work::inverts_blocks)
+    if (threadIdx.x < 2) d.norms[threadIdx.x] = 0;
+  __syncthreads();  // the block before is done
+  invert_parts(tri, start, d);
+  if constexpr (Work::inverts_blocks) {
+    const bool is_inverse = invert_whole(d);
+    if (threadIdx.x == 0) d.is_inverse = is_inverse;
+    __syncthreads();
+    if (is_inverse) return;
+    invert_parts(tri, start, d);
+  }
   multiply_by_inverses<Work>(d.triangle, d.inverted);
   __syncthreads();
 }
@@ -161,9 +196,9 @@ __device__ void substitute_part(DiagonalBlock<T, Work>& d, int s, bool unit) {
   }
 }
 
-/// Solves with a diagonal block as prepared. `mine` is b on entry and x on exit; done() is called as soon as it is x.
+/// Solves with a diagonal block by parts. `mine` is b on entry and x on exit; done() is called as soon as it is x.
 template <class T, class Work, class Done>
-__device__ void solve_diagonal(DiagonalBlock<T, Work>& d, bool unit, Work& work,
+__device__ void solve_by_parts(DiagonalBlock<T, Work>& d, bool unit, Work& work,
                                typename Work::Number (&mine)[Work::values], Done done) {
   unsigned inverted = 0;
 #pragma unroll

@@ -4,7 +4,7 @@
 // blocks.
 //
 // A thread block solves for 128 unknowns, or 64. It subtracts T(i, j) x(j) as each x(j) arrives, solves with its
-// diagonal block, and sends x(i) to all as packets. The next tile of T is already on its way while it waits. Thread
+// diagonal block, or multiplies by its inverse, and sends x(i) to all as packets. The next tile of T is already on its way while it waits. Thread
 // blocks draw rows in increasing order. So the first unfinished row has a thread block and never waits, however many
 // run at the same time, and in whichever order they began. Sums are in an order that does not depend on time.
 //
@@ -20,21 +20,30 @@
 
 namespace lasolve {
 
-/// What a thread does for one right-hand side: it has a row of each half of a tile, in every eighth column.
-template <class T, class Block, bool rows_are_contiguous>
-class OneRhs : public OneRhsOfDiagonal<T, Block> {
+/// An unknown of some right-hand sides.
+template <class T, int nrhs>
+struct alignas(nrhs * sizeof(T)) Few {
+  T of[nrhs];
+};
+
+/// What a thread does for one right-hand side or four: it has a row of each half of a tile, in every eighth column.
+template <class T, class Block, int nrhs, bool rows_are_contiguous>
+class FewRhs : public FewRhsOfDiagonal<T, Block, nrhs> {
   static constexpr int shares = 8, rows = 2, row_stride = Block::order / rows, columns = Block::order / shares;
   static_assert(shares * row_stride == Block::threads);
 
  public:
+  static constexpr bool inverts_blocks = sizeof(T) == 4;  // registers keep the inverse until it is wanted
+  using Unknowns = Few<T, nrhs>[Block::order];
   struct Shared {
-    T partial[shares][Block::stride];
+    T partial[shares][nrhs][Block::stride];
   };
 
-  __device__ OneRhs(const ForwardTriangle<T>& tri, std::int64_t start) {
+  __device__ FewRhs(const ForwardTriangle<T>& tri, std::int64_t start) {
 #pragma unroll
     for (int r = 0; r < rows; ++r) from_[r] = tri.at(min(start + row() + r * row_stride, tri.order - 1), share());
   }
+  __device__ static T& at(Unknowns& x, int i, int rhs) { return x[i].of[rhs]; }
   __device__ void fetch_tile(const ForwardTriangle<T>& tri) {
     std::int64_t step = shares * tri.col_stride;
     forget(step);
@@ -46,29 +55,57 @@ class OneRhs : public OneRhsOfDiagonal<T, Block> {
         from_[r] += step;
       }
   }
-  __device__ void multiply(const T (&x)[1][Block::stride]) {
+  __device__ void multiply(const Unknowns& x) { add_product(tile_, x, share(), sum_); }
+  __device__ void subtract_from(T (&b)[1], Shared& s) { b[0] -= total(sum_, row(), share(), s); }
+
+  __device__ void fetch_inverse(const T* t) {
 #pragma unroll
     for (int k = 0; k < columns; ++k)
 #pragma unroll
-      for (int r = 0; r < rows; ++r) sum_[r] += tile_[r][k] * x[0][share() + k * shares];
+      for (int r = 0; r < rows; ++r) {
+        const int i = row_of_inverse() + r * row_stride, c = share_of_inverse() + k * shares;
+        inverse_[r][k] = i >= c ? t[Block::place(i, c)] : T(0);
+      }
   }
-  __device__ void subtract_from(T (&b)[1], Shared& s) {
+  /// x ← inverse times b. What others have is in `b`.
+  __device__ void multiply_by_inverse(const Unknowns& b, T (&x)[1], Shared& s) {
+    T sum[rows][nrhs] = {};
+    add_product(inverse_, b, share_of_inverse(), sum);
+    x[0] = total(sum, row_of_inverse(), share_of_inverse(), s);
+  }
+
+ private:
+  __device__ static int row_of_inverse() { return threadIdx.x % row_stride; }
+  __device__ static int share_of_inverse() { return threadIdx.x / row_stride; }
+  __device__ static int row() { return rows_are_contiguous ? row_of_inverse() : threadIdx.x / shares; }
+  __device__ static int share() { return rows_are_contiguous ? share_of_inverse() : threadIdx.x % shares; }
+
+  __device__ static void add_product(const T (&t)[rows][columns], const Unknowns& x, int share, T (&sum)[rows][nrhs]) {
 #pragma unroll
-    for (int r = 0; r < rows; ++r) s.partial[share()][row() + r * row_stride] = sum_[r];
+    for (int k = 0; k < columns; ++k) {
+      const Few<T, nrhs> its = x[share + k * shares];
+#pragma unroll
+      for (int r = 0; r < rows; ++r)
+#pragma unroll
+        for (int c = 0; c < nrhs; ++c) sum[r][c] += t[r][k] * its.of[c];
+    }
+  }
+  /// The sum of all shares for this thread's unknown.
+  __device__ T total(const T (&sum)[rows][nrhs], int row, int share, Shared& s) {
+#pragma unroll
+    for (int r = 0; r < rows; ++r)
+#pragma unroll
+      for (int c = 0; c < nrhs; ++c) s.partial[share][c][row + r * row_stride] = sum[r][c];
     __syncthreads();
     T total = 0;
     if (this->has(0))
 #pragma unroll
-      for (int p = 0; p < shares; ++p) total += s.partial[p][this->unknown()];
-    b[0] -= total;
+      for (int p = 0; p < shares; ++p) total += s.partial[p][this->rhs(0)][this->unknown()];
+    return total;
   }
 
- private:
-  __device__ static int row() { return rows_are_contiguous ? threadIdx.x % row_stride : threadIdx.x / shares; }
-  __device__ static int share() { return rows_are_contiguous ? threadIdx.x / row_stride : threadIdx.x % shares; }
-
   const T* from_[rows];
-  T tile_[rows][columns], sum_[rows] = {};
+  T tile_[rows][columns], inverse_[rows][columns], sum_[rows][nrhs] = {};
 };
 
 /// What a thread does for eight right-hand sides: a warp has eight rows of a tile, as operands for tensor cores.
@@ -77,10 +114,13 @@ class EightRhs : public EightRhsOfDiagonal<T, Block> {
   static constexpr int columns = Block::order / 4;
 
  public:
+  static constexpr bool inverts_blocks = false;  // products by fp64 tensor cores take as long as the parts
+  using Unknowns = double[8][Block::stride];
   struct Shared {};
 
   __device__ EightRhs(const ForwardTriangle<T>& tri, std::int64_t start)
       : from_(tri.at(min(start + this->unknown(), tri.order - 1), threadIdx.x % 4)) {}
+  __device__ static double& at(Unknowns& x, int i, int rhs) { return x[rhs][i]; }
   __device__ void fetch_tile(const ForwardTriangle<T>& tri) {
     std::int64_t step = 4 * tri.col_stride;
     forget(step);
@@ -90,7 +130,7 @@ class EightRhs : public EightRhsOfDiagonal<T, Block> {
       from_ += step;
     }
   }
-  __device__ void multiply(const double (&x)[8][Block::stride]) {
+  __device__ void multiply(const Unknowns& x) {
     const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
 #pragma unroll
     for (int k = 0; k < columns; ++k) multiply_8x8x4(sum_, double(tile_[k]), x[g][4 * k + t]);
@@ -107,7 +147,7 @@ class EightRhs : public EightRhsOfDiagonal<T, Block> {
 template <class T, class Work>
 struct SyncFreeShared {
   DiagonalBlock<T, Work> diagonal;
-  typename Work::Number x[2][Work::nrhs][Work::stride];  // of odd and even columns
+  alignas(16) typename Work::Unknowns x[2];  // of odd and even columns
   typename Work::Shared work;
   unsigned ticket;
 };
@@ -143,6 +183,8 @@ __global__ void __launch_bounds__(Work::threads, 1)
 #pragma unroll
     for (int u = 0; u < Work::values; ++u) mine[u] = there(u) ? Number(rhs.given(i, first_rhs + Work::rhs(u))) : 0;
     Work work(tri, start);
+    if constexpr (Work::inverts_blocks)
+      if (s.diagonal.is_inverse) work.fetch_inverse(s.diagonal.triangle);
     for (int j = 0; j < block; ++j) {
       work.fetch_tile(tri);
       auto& x = s.x[j % 2];
@@ -151,20 +193,30 @@ __global__ void __launch_bounds__(Work::threads, 1)
         std::uint64_t content = 0;  // of a packet that does not arrive; nor do others then
         received = received && receive_packets<1>(from + e, channel.sequence, &content, channel.limit,
                                                   {Awaited::unknowns, unsigned(j), blocks});
-        x[e % Work::nrhs][e / Work::nrhs] = from_bits<T>(content);
+        Work::at(x, e / Work::nrhs, e % Work::nrhs) = from_bits<T>(content);
       }
       __syncthreads();
       work.multiply(x);
     }
     work.subtract_from(mine, s.work);
     Packet* to = packets + i * Work::nrhs;
-    solve_diagonal(s.diagonal, tri.unit, work, mine, [&] {
+    const auto done = [&] {
 #pragma unroll
       for (int u = 0; u < Work::values; ++u) {
         send_packet(to + Work::rhs(u), bits_of(T(mine[u])), channel.sequence);
         if (there(u)) *rhs.at(i, first_rhs + Work::rhs(u)) = T(mine[u]);
       }
-    });
+    };
+    if constexpr (Work::inverts_blocks)
+      if (s.diagonal.is_inverse) {
+        auto& b = s.x[block % 2];
+        if (Work::has(0)) Work::at(b, Work::unknown(), Work::rhs(0)) = mine[0];
+        __syncthreads();
+        work.multiply_by_inverse(b, mine, s.work);
+        if (Work::has(0)) done();
+        continue;
+      }
+    solve_by_parts(s.diagonal, tri.unit, work, mine, done);
   }
 }
 
@@ -189,10 +241,14 @@ void launch_sync_free(Queue<Cuda>& q, const ForwardProblem<T>& problem) {
   }
 }
 
-/// What the kernels for one right-hand side and for eight need in blocks of an order.
+/// With so many at once fp32 needs no tensor cores.
+template <class T>
+constexpr int few_rhs = sizeof(T) == 4 ? 4 : 1;
+
+/// What the kernels for few right-hand sides and for eight need in blocks of an order.
 template <class T, int order>
 constexpr std::size_t sync_free_shared_memory =
-    std::max(sizeof(SyncFreeShared<T, OneRhs<T, SyncFreeBlock<order>, true>>),
+    std::max(sizeof(SyncFreeShared<T, FewRhs<T, SyncFreeBlock<order>, few_rhs<T>, true>>),
              sizeof(SyncFreeShared<T, EightRhs<T, SyncFreeBlock<order>>>));
 
 /// The unknowns of a block: 128 where it has the shared memory for them, and 64 everywhere else.
@@ -202,15 +258,23 @@ constexpr int sync_free_order(const DeviceProperties& device) {
   return device.shared_memory >= sync_free_shared_memory<T, 128> ? 128 : 64;
 }
 
+template <class T, int order, int nrhs>
+void solve_for_few(Queue<Cuda>& q, const ForwardProblem<T>& problem) {
+  using Block = SyncFreeBlock<order>;
+  if (problem.triangle.row_stride == 1 || problem.triangle.row_stride == -1)
+    launch_sync_free<T, FewRhs<T, Block, nrhs, true>>(q, problem);
+  else
+    launch_sync_free<T, FewRhs<T, Block, nrhs, false>>(q, problem);
+}
+
 template <class T, int order>
 void solve_by_sync_free(Queue<Cuda>& q, const ForwardProblem<T>& problem) {
-  using Block = SyncFreeBlock<order>;
-  if (problem.rhs.count > 1)
-    launch_sync_free<T, EightRhs<T, Block>>(q, problem);
-  else if (problem.triangle.row_stride == 1 || problem.triangle.row_stride == -1)
-    launch_sync_free<T, OneRhs<T, Block, true>>(q, problem);
+  if (problem.rhs.count == 1)
+    solve_for_few<T, order, 1>(q, problem);
+  else if (problem.rhs.count <= few_rhs<T>)
+    solve_for_few<T, order, few_rhs<T>>(q, problem);
   else
-    launch_sync_free<T, OneRhs<T, Block, false>>(q, problem);
+    launch_sync_free<T, EightRhs<T, SyncFreeBlock<order>>>(q, problem);
 }
 
 template <class T>
