@@ -176,7 +176,8 @@ bool Solve::check(const Factors& factors, const Recipe& by) {
 
 void Solve::judge_by_condition(const Factors& factors, const Recipe& by) {
   lap();
-  const double rcond = reciprocal_condition(system_.A.n(), of_A_.one_norm, exponents_of<double>, apply(factors));
+  const double rcond =
+      reciprocal_condition_on_host(system_.A.n(), of_A_.one_norm, exponents_of<double>, apply(factors));
   facts_.rcond = rcond;
   if (rcond < solve_.roundoff && by.check) {
     Scaling scaling{of_A_.row_sums};

@@ -15,7 +15,7 @@ constexpr double cholesky_panel_flops(double m, double n) { return m * n * n - 2
 /// C ← C − L L1ᵀ for k columns of L and a block column C, m × n, from its diagonal down. What is above the diagonal does not count.
 constexpr double lower_update_flops(double m, double n, double k) { return (2 * m - n) * n * k; }
 
-/// An estimate of the condition, n × n: five solves with four right-hand sides, at most.
-constexpr double flops_of_condition(double n) { return 5 * 4 * 2 * n * n; }
+/// An estimate of the condition, n × n: three solves with four right-hand sides, at most.
+constexpr double flops_of_condition(double n) { return 3 * 4 * 2 * n * n; }
 
 }  // namespace lasolve

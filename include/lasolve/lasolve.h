@@ -186,7 +186,7 @@ lasolve_status lasolve_dsolve_with(lasolve_factorization* factors, lasolve_op op
 lasolve_status lasolve_ssolve_with(lasolve_factorization* factors, lasolve_op op, lasolve_int nrhs, const float* B,
                                    lasolve_int ldb, float* X, lasolve_int ldx, lasolve_report* report);
 
-/* An estimate of 1 / (|A| |A^-1|) in the 1-norm (row_major: the infinity norm), made when first asked for: at most five solves
+/* An estimate of 1 / (|A| |A^-1|) in the 1-norm (row_major: the infinity norm), made when first asked for: at most three solves
    (Higham & Tisseur 2000). */
 lasolve_status lasolve_rcond(lasolve_factorization* factors, double* rcond);
 

@@ -82,7 +82,7 @@ struct Options {
   bool allow_nonfinite = false;  ///< take NaN and Inf in A and B; otherwise that is misuse, found when checking
   bool check = true;  ///< measure the backward error of each solution; keeps A beside its factors on the device
   /// on: estimate the condition of A, report it with `digits`, and judge solutions by it: one of which no digit can be trusted has the
-  /// outcome ill_conditioned, and X is there. At most five solves with four right-hand sides, once for all solutions.
+  /// outcome ill_conditioned, and X is there. At most three solves with four right-hand sides, once for all solutions.
   /// automatic: the same where pivots make trouble likely, which is where the smallest over the largest is below 2¹⁶ u and √u, 7e-12 in
   /// fp64 and 2.4e-4 in fp32; and where it takes less than 0.5 % of the factorization. Not of factors coarser than A that are refined, nor in place where
   /// rcond() would be misuse.
@@ -343,7 +343,7 @@ class Factorization {
   }
 
   /// An estimate of 1 / (‖A‖₁‖A⁻¹‖₁) from the factors, made when first asked for and kept. It is at least the true value, and nearly
-  /// always less than three times it. It is 0 if the matrix is singular, NaN if it is not positive definite. At most five
+  /// always less than three times it. It is 0 if the matrix is singular, NaN if it is not positive definite. At most three
   /// solves with four right-hand sides (Higham & Tisseur 2000).
   /// Takes ‖A‖₁, so A must still be there, unless it was factored in place, when that was taken before. An A of the host is factored in
   /// place on a device, where the method is named and nothing is checked or refined. Misuse: A in place on a device, not checked to be

@@ -42,7 +42,7 @@ struct RowsOfBounds {
   }
 };
 
-/// ‖|A⁻¹| (|r| + (n + 1) u (|A||x̂| + |b|))‖∞ / ‖x̂‖∞ of right-hand sides together, by an estimate of the norm. Solves of four columns, five
+/// ‖|A⁻¹| (|r| + (n + 1) u (|A||x̂| + |b|))‖∞ / ‖x̂‖∞ of right-hand sides together, by an estimate of the norm. Solves of four columns, three
 /// times at most. `a_norm`: ‖op(A)‖∞.
 /// Source: LAPACK's xGERFS; Arioli, Demmel & Duff, SIMAX 10, 1989.
 template <class T, class Space>
@@ -66,16 +66,8 @@ ErrorBounds error_bounds(Queue<Space>& q, Factors<T, Space>& factors, const Syst
   const int e = std::clamp(std::ilogb(a_norm), of.least, of.most - 2), of_weights = std::ilogb(most);
   const PowerOfTwo near_one(-of_weights);
   for (double& weight : weights) weight = near_one(weight);
-  const auto weigh = [&](MatrixView<double> X) {
-    for (std::int64_t j = 0; j < X.cols(); ++j)
-      for (std::int64_t i = 0; i < X.rows(); ++i) X(i, j) *= weights[std::size_t(i / parts<T>)];
-  };
   // ‖op(A)⁻¹D‖∞ = ‖D op(A)⁻ᵀ‖₁ with the weights on a diagonal D.
-  const double norm = one_norm_estimate(parts<T> * std::int64_t(n), [&](MatrixView<double> X, Op side) {
-    if (side == Op::transpose) weigh(X);
-    apply_to_host_columns(q, factors, e, X, side == Op::none ? flipped(op) : op);
-    if (side == Op::none) weigh(X);
-  });
+  const double norm = one_norm_estimate(q, WeightedInverse<T, Space>{factors, flipped(op), e, weights});
   // The norms of complex vectors are at most √2 times those of moduli, and those of real vectors at least 1/√2 times.
   bounds.forward = parts<T> * std::ldexp(norm, of_weights - e);
   return bounds;

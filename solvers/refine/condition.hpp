@@ -6,6 +6,7 @@
 #include <concepts>
 #include <functional>
 #include <limits>
+#include <span>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -89,77 +90,120 @@ inline double reciprocal_of_condition(long double x, long double y) {
 }
 
 /// An estimate of 1 / (‖A‖₁ ‖A⁻¹‖₁), given ‖A‖₁: at least the true value, nearly always within a factor of three. 0: A⁻¹ cannot
-/// be represented. At most five solves, of four right-hand sides each; `tell`, unless empty, hears of each.
-/// apply(e, X, op): X ← op(A)⁻¹ 2^e X for a few columns on the host, by factors that take such exponents.
-template <class Apply>
-double reciprocal_condition(std::int64_t n, long double norm, Exponents of, Apply apply,
-                            const std::function<void(double)>& tell = {}) {
+/// be represented. At most three solves, of four right-hand sides each.
+/// norm_of_inverse(e): an estimate of ‖A⁻¹ 2^e‖₁, by factors that take such exponents.
+template <class NormOfInverse>
+double reciprocal_condition(std::int64_t n, long double norm, Exponents of, NormOfInverse norm_of_inverse) {
   if (n == 0) return 1;
   if (!(norm > 0 && std::isfinite(norm))) return 0;
   // A⁻¹ 2^e with ‖A‖₁ about 2^e, so that small matrices have inverses that do not overflow.
   const int e = std::clamp(std::ilogb(norm), of.least, of.most - 2);
-  int solves = 0;
-  const double inverse = one_norm_estimate(n, [&](MatrixView<double> X, Op op) {
-    apply(e, X, op);
-    constexpr double most = 5;
-    if (tell) tell(++solves / most);
-  });
-  return reciprocal_of_condition(std::ldexp(norm, -e), inverse);
+  return reciprocal_of_condition(std::ldexp(norm, -e), norm_of_inverse(e));
 }
 
-/// Columns of an estimate, and what A⁻¹ 2^exponent made of them: the last ones, of which some is nearly as large as can be.
-struct Probe {
-  Matrix<double> before, after;
+/// The same. solve(e, X, op): X ← op(A)⁻¹ 2^e X for a few columns on the host.
+template <class Solve>
+double reciprocal_condition_on_host(std::int64_t n, long double norm, Exponents of, Solve solve) {
+  return reciprocal_condition(
+      n, norm, of, [&](int e) { return one_norm_estimate(n, [&](MatrixView<double> X, Op op) { solve(e, X, op); }); });
+}
+
+/// Columns of an estimate in the memory of a device other than the host. view(), and weigh() with the weights of rows.
+template <class T, class Space>
+class ColumnsOn;
+
+/// D op(A)⁻¹ 2^exponent, with weights on the diagonal of D, if there are any.
+template <class T, class Space>
+struct WeightedInverse {
+  Factors<T, Space>& factors;
+  Op op = Op::none;
   int exponent = 0;
+  std::span<const double> weights = {};
 };
 
-/// `probe`, unless null, is written.
+/// Columns of an estimate times 2^exponent, and what op(A)⁻¹ made of them: the last ones, of which some is nearly as large as can be.
+template <class T, class Space>
+struct Probe {
+  Matrix<T, Space> before, after;
+};
+
+/// An estimate of its 1-norm: one_norm_estimate(). `tell`, unless empty, hears of each solve, and `probe`, unless null, is written.
+template <class T, class Space>
+double one_norm_estimate(Queue<Space>& q, const WeightedInverse<T, Space>& M,
+                         const std::function<void(double)>& tell = {}, Probe<T, Space>* probe = nullptr) {
+  const auto keep = [&](MatrixView<const T, Space> X, Matrix<T, Space>& where) {
+    if (where.cols() == 0) where = Matrix<T, Space>(X.rows(), X.cols());
+    convert(q, X, where.view());
+  };
+  int solves = 0;
+  const auto solve = [&](MatrixView<T, Space> X, Op side) {
+    const bool keeps = probe && side == Op::none;
+    if (keeps) keep(X, probe->before);
+    M.factors.apply(q, X, X, op_of_complex<T>(side == Op::none ? M.op : flipped(M.op)));
+    if (keeps) keep(X, probe->after);
+    constexpr double most = 3;
+    if (tell) tell(++solves / most);
+  };
+  const std::int64_t n = M.factors.order();
+  if constexpr (std::is_same_v<Space, Cpu>) {
+    Matrix<T> x(n, std::min<std::int64_t>(parts<T> * n, ColumnsOfEstimate::most));
+    const auto its = as_real(x.view());
+    const PowerOfTwo scaled(M.exponent);
+    const auto weigh = [&](MatrixView<double> X) {
+      for (std::int64_t j = 0; j < X.cols() && !M.weights.empty(); ++j)
+        for (std::int64_t i = 0; i < X.rows(); ++i) X(i, j) *= M.weights[std::size_t(i / parts<T>)];
+    };
+    const auto for_each = [&](auto f) {
+      for (std::int64_t j = 0; j < its.cols(); ++j)
+        for (std::int64_t i = 0; i < its.rows(); ++i) f(i, j);
+    };
+    return one_norm_estimate(parts<T> * n, [&](MatrixView<double> X, Op side) {
+      if (side == Op::transpose) weigh(X);
+      for_each([&](std::int64_t i, std::int64_t j) { its(i, j) = real_of<T>(scaled(X(i, j))); });
+      solve(x.view(), side);
+      for_each([&](std::int64_t i, std::int64_t j) { X(i, j) = double(its(i, j)); });
+      if (side == Op::none) weigh(X);
+    });
+  } else {
+    ColumnsOn<T, Space> X(q, n, M.weights);
+    const Settled settled(q);
+    return one_norm_estimate(X, [&](Op side) {
+      if (side == Op::transpose) X.weigh();
+      scale<T>(q, M.exponent, X.view(), X.view());
+      solve(X.view(), side);
+      if (side == Op::none) X.weigh();
+    });
+  }
+}
+
 template <class T, class Space>
 double reciprocal_condition(Queue<Space>& q, Factors<T, Space>& factors, long double norm,
-                            const std::function<void(double)>& tell = {}, Probe* probe = nullptr) {
-  const auto copy_of = [](MatrixView<const double> X) {
-    Matrix<double> copy(X.rows(), X.cols());
-    for (std::int64_t j = 0; j < X.cols(); ++j) std::copy_n(&X(0, j), X.rows(), &copy(0, j));
-    return copy;
-  };
-  const auto apply = [&](int e, MatrixView<double> X, Op op) {
-    const bool keeps = probe && op == Op::none;
-    if (keeps) probe->before = copy_of(X), probe->exponent = e;
-    apply_to_host_columns(q, factors, e, X, op);
-    if (keeps) probe->after = copy_of(X);
-  };
-  return reciprocal_condition(parts<T> * factors.order(), norm, factors.exponents(), apply, tell);
+                            const std::function<void(double)>& tell = {}, Probe<T, Space>* probe = nullptr) {
+  return reciprocal_condition(factors.order(), norm, factors.exponents(), [&](int e) {
+    return one_norm_estimate(q, WeightedInverse<T, Space>{factors, Op::none, e}, tell, probe);
+  });
 }
 
 /// How much a step of refinement changes such columns v = M⁻¹x, with M what the factors multiply to: the largest
-/// ‖M⁻¹(x − A v)‖∞ / ‖v‖∞. NaN where that cannot be represented, or nothing was estimated.
+/// ‖M⁻¹(x − A v)‖∞ / ‖v‖∞. NaN where that cannot be represented, or nothing was estimated. x is overwritten.
 template <class T, class Space>
 double change_by_refinement(Queue<Space>& q, Factors<T, Space>& factors, const SystemMatrix<T, Space>& A,
-                            const Probe& probe) {
-  const std::int64_t n = factors.order(), columns = probe.after.cols();
-  if (columns == 0) return std::nan("");
-  const PowerOfTwo scaled(probe.exponent);
-  Matrix<T> x(n, columns), v(n, columns);
-  const auto its_x = as_real(x.view()), its_v = as_real(v.view());
-  for (std::int64_t j = 0; j < columns; ++j)
-    for (std::int64_t i = 0; i < its_x.rows(); ++i)
-      its_x(i, j) = real_of<T>(scaled(probe.before(i, j))), its_v(i, j) = real_of<T>(probe.after(i, j));
-  std::vector<double> changes, sizes;
-  const auto change = [&](MatrixView<T, Space> D, MatrixView<const T, Space> V) {
-    std::visit([&](const auto& a) { residual<T>(q, a, V, MatrixView<const T, Space>(D), D); }, A);
-    factors.apply_in_T(q, D, D, Op::none);
-    changes = *column_norms<T>(q, MatrixView<const T, Space>(D)), sizes = *column_norms<T>(q, V);
-  };
-  if constexpr (std::is_same_v<Space, Cpu>) {
-    change(x.view(), v.view());
-  } else {
-    Matrix<T, Space> X(n, columns), V(n, columns);
-    const Settled settled(q);
-    copy<T>(q, std::as_const(x).view(), X.view()), copy<T>(q, std::as_const(v).view(), V.view());
-    change(X.view(), V.view());
-  }
+                            Probe<T, Space>& probe) {
+  if (probe.after.cols() == 0) return std::nan("");
+  const auto V = std::as_const(probe.after).view(), X = std::as_const(probe.before).view();
+  const auto D = probe.before.view();
+  const auto norms = [&](MatrixView<const T, Space> of) { return *column_norms<T>(q, of); };
+  const Settled settled(q);
+  const double x = largest(norms(X));
+  std::visit([&](const auto& a) { residual<T>(q, a, V, X, D); }, A);
+  // As large as x, for which the type of the factors has exponents.
+  const double d = largest(norms(X));
+  const int grown = d > 0 && std::isfinite(d) ? std::max(0, std::ilogb(x) - std::ilogb(d)) : 0;
+  scale<T>(q, grown, X, D);
+  factors.apply(q, X, D, Op::none);
+  const std::vector<double> changes = norms(X), sizes = norms(V);
   double most = 0;
-  for (std::size_t j = 0; j < sizes.size(); ++j) most = larger(most, changes[j] / sizes[j]);
+  for (std::size_t j = 0; j < sizes.size(); ++j) most = larger(most, std::ldexp(changes[j], -grown) / sizes[j]);
   return most;
 }
 
@@ -175,7 +219,7 @@ template <class T, class Space>
 SeenCondition condition_by(Queue<Space>& q, Factors<T, Space>& factors, const SystemMatrix<T, Space>& A,
                            long double norm, double coarse, const std::function<void(double)>& tell = {}) {
   constexpr double near = 10;
-  Probe probe;
+  Probe<T, Space> probe;
   const double rcond = reciprocal_condition(q, factors, norm, tell, coarse > 0 ? &probe : nullptr);
   const bool may_hide = coarse > 0 && rcond <= near * coarse;
   return {rcond, may_hide ? change_by_refinement(q, factors, A, probe) : 0};

@@ -137,7 +137,7 @@ double backward_error_of_rows(Queue<Space>& q, const Scaling& by, MatrixView<con
 }
 
 /// An estimate of 1 / ‖ |C⁻¹op(A)⁻¹| |op(A) C| ‖∞: the reciprocal condition number ‖·‖∞ of op(A) C with its rows scaled to a sum of 1
-/// each, the best that scaling of rows can reach. At most five solves. 0: nothing that can be computed with.
+/// each, the best that scaling of rows can reach. At most three solves. 0: nothing that can be computed with.
 /// apply(e, X, op): X ← op(A)⁻¹ 2^e X for a few columns on the host, by factors that take such exponents; of a complex A, as a real one.
 /// Source: Bauer, "Genauigkeitsfragen bei der Lösung linearer Gleichungssysteme", ZAMM 1966; Skeel, J. ACM 26, 1979.
 template <class T, class Apply>

@@ -162,7 +162,7 @@ const Table<Request>& solve_table() {
       assume_suitable_option<Request>(),
       allow_nonfinite_option(),
       max_memory_option(),
-      O("no-condition", 0, "leave out the estimate of the condition number, which takes five more solves")
+      O("no-condition", 0, "leave out the estimate of the condition number, which takes three more solves")
           .to([](Request& r, auto&) { r.options.condition = false; }),
       O("allow-ill-conditioned", 0, "write a solution of which no digit can be trusted, and return 0")
           .to(&Request::allow_ill_conditioned),

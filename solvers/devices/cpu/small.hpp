@@ -165,7 +165,7 @@ class SmallSystem {
       apply(some, op_of_complex<T>(op));
       for (std::int64_t j = 0; j < X.cols(); ++j) std::copy_n(&its(0, j), X.rows(), &X(0, j));
     };
-    facts.rcond = reciprocal_condition(parts<T> * n_, norm(Op::transpose), exponents_of<T>, solve);
+    facts.rcond = reciprocal_condition_on_host(parts<T> * n_, norm(Op::transpose), exponents_of<T>, solve);
     facts.times.phases.seconds_of(Phase::check) += watch.seconds();
     return *facts.rcond >= by_.roundoff_of_solutions();
   }

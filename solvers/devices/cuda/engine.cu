@@ -14,6 +14,7 @@
 #include "solvers/devices/cuda/async.hpp"
 #include "solvers/devices/cuda/by_columns.cuh"
 #include "solvers/devices/cuda/call.hpp"
+#include "solvers/devices/cuda/estimate.cuh"
 #include "solvers/devices/cuda/extra.cuh"
 #include "solvers/devices/cuda/matrix_facts.cuh"
 #include "solvers/devices/cuda/norms.cuh"
@@ -224,7 +225,7 @@ class SmallCudaEngine final : public Engine<T> {
     const Settled settled(q);
     q.phase(Phase::check);
     const long double norm = KnownMatrix<T, Cuda>(system_.A(), Uplo::both).norm(q, Op::transpose);
-    facts.rcond = reciprocal_condition(n, norm, exponents_of<T>, [&](int exponent, MatrixView<double> X, Op op) {
+    const auto solve = [&](int exponent, MatrixView<double> X, Op op) {
       Matrix<T> here(n, X.cols());
       for (std::int64_t j = 0; j < X.cols(); ++j)
         for (std::int64_t i = 0; i < n; ++i) here(i, j) = T(std::ldexp(X(i, j), exponent));
@@ -235,7 +236,8 @@ class SmallCudaEngine final : public Engine<T> {
       copy<T>(q, std::as_const(there).view(), here.view());
       q.finish();
       for (std::int64_t j = 0; j < X.cols(); ++j) std::copy_n(&here(0, j), n, &X(0, j));
-    });
+    };
+    facts.rcond = reciprocal_condition_on_host(n, norm, exponents_of<T>, solve);
     facts.times.take(q);
     return *facts.rcond >= by_.roundoff_of_solutions();
   }
