@@ -119,7 +119,6 @@ struct Recipe {
   std::int64_t block_size() const { return widths.panel; }
   bool refines() const { return refine != Refine::none; }
   bool is_coarse() const { return lasolve::is_coarse(precision); }
-  double roundoff_if_coarse() const { return is_coarse() ? precision.unit_roundoff() : 0; }
   /// Whether A is read again when it has been factored.
   bool reads_A_again() const { return check || refines(); }
   /// What comes next with the same factors: where classical refinement stalled, and where a solution is inaccurate. None: nothing does.

@@ -139,7 +139,7 @@ TEST_P(Doubt, is_not_seen_where_pivots_do_not_show_it) {
   const double rcond = factors.rcond();
   EXPECT_LT(rcond, 1e-10);
   o.condition = true;
-  EXPECT_EQ(solve_random(A, 1, o).report.rcond, rcond);
+  EXPECT_NEAR(solve_random(A, 1, o).report.rcond.value_or(0), rcond, 1e-9 * rcond);  // a kernel's sums, and a host's
 }
 
 /// Of κ = 10 / u, with all singular values but one large, all but one small, in a geometric and in an arithmetic series: all are found.

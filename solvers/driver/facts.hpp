@@ -26,8 +26,6 @@ struct Facts {
   std::optional<Growth> growth = {};
   double range_of_pivots = 1;  ///< the smallest as a part of the largest
   std::optional<double> rcond = {};
-  /// What a step of refinement changes of their inverse, where they may be too coarse for A; NaN: unknown.
-  double unseen = 0;
   Equilibration equilibration = Equilibration::none;
   std::vector<std::string> notes = {};
 };

@@ -66,7 +66,7 @@ class Solver {
     q_.take_times();
   }
 
-  /// To be called before the memory of A goes, which no solve reads again.
+  /// To be called before the memory of A goes, which no solve reads again. rcond() then has what it needs.
   void release_A() {
     if (factoring_.in_place()) return;
     const Settled settled(q_);
@@ -230,17 +230,16 @@ class Solver {
     const long double norm = A_.norm(q_, Op::transpose);
     if (!factoring_.in_place() && made.recipe.scaled == Scaled::none && factoring_.is_too_small())
       made = factoring_.scaled_up(made);
-    const auto its = condition_by(q_, *made.factors, A_.with(Op::none), norm, made.recipe.roundoff_if_coarse(),
-                                  progress_of(Step::condition));
-    made.facts.rcond = its.rcond, made.facts.unseen = its.unseen;
+    made.facts.rcond = reciprocal_condition(q_, *made.factors, norm, progress_of(Step::condition));
     if (std::optional<RefinedFactors<T, Space>> refined = refined_factors(made))
       made.facts.rcond = reciprocal_condition(q_, *refined, norm);
     return *made.facts.rcond;
   }
 
-  /// What tells how ill-conditioned A is if its coarse factors do not.
+  /// Where A is too ill-conditioned for its coarse factors to tell how much.
   std::optional<RefinedFactors<T, Space>> refined_factors(Factored& made) {
-    if (made.facts.unseen <= 0.25) return {};
+    constexpr double seen = 10;
+    if (!made.recipe.is_coarse() || *made.facts.rcond > seen * made.recipe.precision.unit_roundoff()) return {};
     return std::optional<RefinedFactors<T, Space>>(std::in_place, *made.factors,
                                                    std::array{A_.with(Op::none), A_.with(Op::conjugate_transpose)},
                                                    std::array{A_.norm(q_, Op::none), A_.norm(q_, Op::transpose)});
@@ -250,20 +249,19 @@ class Solver {
   void bound(Factored& made, std::int64_t at_once, MatrixView<const T, Space> B, MatrixView<const T, Space> X,
              MatrixView<const T, Space> R, const std::vector<int>& exponents, Op op, SolveFacts& facts) {
     std::optional<RefinedFactors<T, Space>> refined = refined_factors(made);
+    Factors<T, Space>& factors = refined ? *refined : *made.factors;
     ErrorBounds worst;
     for (std::int64_t j = 0; j < B.cols(); j += at_once) {
       RowsOfBounds rows(B.rows());
       for (std::int64_t k = j; k < j + at_once; ++k)
         rows.add<T, Space>(q_, X.columns(k, 1), B.columns(k, 1), R.columns(k, 1), exponents[std::size_t(k)]);
-      const ErrorBounds its =
-          error_bounds<T, Space>(q_, refined ? *refined : *made.factors, A_.with(op), op, A_.norm(q_, op), rows);
+      const ErrorBounds its = error_bounds(q_, factors, A_.with(op), op, A_.norm(q_, op), rows);
       worst = {larger(worst.forward, its.forward), larger(worst.componentwise, its.componentwise)};
     }
     // Residuals that were not refined away count, and then A⁻¹ is that of A + E, with ‖E‖ some (n + 1) u ‖A‖.
-    const bool is_refined = facts.refine != Refine::none && recipe_.accuracy == 0;
-    if (const double coarse = made.recipe.roundoff_if_coarse(); coarse > 0 && !refined)
+    if (made.recipe.is_coarse() && !refined && (facts.refine == Refine::none || recipe_.accuracy > 0))
       worst.forward /=
-          1 - (is_refined ? made.facts.unseen : std::min(0.5, double(B.rows() + 1) * coarse / rcond_of(made)));
+          1 - std::min(0.5, double(B.rows() + 1) * made.recipe.precision.unit_roundoff() / *made.facts.rcond);
     if (facts.extra_residuals && facts.outcome.ok())
       worst.forward = std::min(worst.forward, bound_of_extra_residuals<T>(B.rows(), *made.facts.rcond));
     if (worst.forward < 1) facts.forward_error_bound = worst.forward;

@@ -8,13 +8,10 @@
 #include <limits>
 #include <span>
 #include <utility>
-#include <variant>
-#include <vector>
 
 #include "core/magnitude.hpp"
 #include "core/power_of_two.hpp"
 #include "core/settled.hpp"
-#include "core/symmetric.hpp"
 #include "solvers/copy.hpp"
 #include "solvers/factors.hpp"
 #include "solvers/refine/largest.hpp"
@@ -121,26 +118,13 @@ struct WeightedInverse {
   std::span<const double> weights = {};
 };
 
-/// Columns of an estimate times 2^exponent, and what op(A)⁻¹ made of them: the last ones, of which some is nearly as large as can be.
-template <class T, class Space>
-struct Probe {
-  Matrix<T, Space> before, after;
-};
-
-/// An estimate of its 1-norm: one_norm_estimate(). `tell`, unless empty, hears of each solve, and `probe`, unless null, is written.
+/// An estimate of its 1-norm: one_norm_estimate(). `tell`, unless empty, hears of each solve.
 template <class T, class Space>
 double one_norm_estimate(Queue<Space>& q, const WeightedInverse<T, Space>& M,
-                         const std::function<void(double)>& tell = {}, Probe<T, Space>* probe = nullptr) {
-  const auto keep = [&](MatrixView<const T, Space> X, Matrix<T, Space>& where) {
-    if (where.cols() == 0) where = Matrix<T, Space>(X.rows(), X.cols());
-    convert(q, X, where.view());
-  };
+                         const std::function<void(double)>& tell = {}) {
   int solves = 0;
   const auto solve = [&](MatrixView<T, Space> X, Op side) {
-    const bool keeps = probe && side == Op::none;
-    if (keeps) keep(X, probe->before);
     M.factors.apply(q, X, X, op_of_complex<T>(side == Op::none ? M.op : flipped(M.op)));
-    if (keeps) keep(X, probe->after);
     constexpr double most = 3;
     if (tell) tell(++solves / most);
   };
@@ -178,51 +162,10 @@ double one_norm_estimate(Queue<Space>& q, const WeightedInverse<T, Space>& M,
 
 template <class T, class Space>
 double reciprocal_condition(Queue<Space>& q, Factors<T, Space>& factors, long double norm,
-                            const std::function<void(double)>& tell = {}, Probe<T, Space>* probe = nullptr) {
+                            const std::function<void(double)>& tell = {}) {
   return reciprocal_condition(factors.order(), norm, factors.exponents(), [&](int e) {
-    return one_norm_estimate(q, WeightedInverse<T, Space>{factors, Op::none, e}, tell, probe);
+    return one_norm_estimate(q, WeightedInverse<T, Space>{factors, Op::none, e}, tell);
   });
-}
-
-/// How much a step of refinement changes such columns v = M⁻¹x, with M what the factors multiply to: the largest
-/// ‖M⁻¹(x − A v)‖∞ / ‖v‖∞. NaN where that cannot be represented, or nothing was estimated. x is overwritten.
-template <class T, class Space>
-double change_by_refinement(Queue<Space>& q, Factors<T, Space>& factors, const SystemMatrix<T, Space>& A,
-                            Probe<T, Space>& probe) {
-  if (probe.after.cols() == 0) return std::nan("");
-  const auto V = std::as_const(probe.after).view(), X = std::as_const(probe.before).view();
-  const auto D = probe.before.view();
-  const auto norms = [&](MatrixView<const T, Space> of) { return *column_norms<T>(q, of); };
-  const Settled settled(q);
-  const double x = largest(norms(X));
-  std::visit([&](const auto& a) { residual<T>(q, a, V, X, D); }, A);
-  // As large as x, for which the type of the factors has exponents.
-  const double d = largest(norms(X));
-  const int grown = d > 0 && std::isfinite(d) ? std::max(0, std::ilogb(x) - std::ilogb(d)) : 0;
-  scale<T>(q, grown, X, D);
-  factors.apply(q, X, D, Op::none);
-  const std::vector<double> changes = norms(X), sizes = norms(V);
-  double most = 0;
-  for (std::size_t j = 0; j < sizes.size(); ++j) most = larger(most, std::ldexp(changes[j], -grown) / sizes[j]);
-  return most;
-}
-
-/// What factors tell of the condition of A.
-struct SeenCondition {
-  double rcond;   ///< an estimate
-  double unseen;  ///< what a step of refinement changes of A⁻¹, where they may be too coarse for it; NaN: unknown
-};
-
-/// By factors with that unit roundoff, or 0 where they are as fine as A. What coarse ones cannot see of A is noise of their roundoff in what
-/// they multiply to, M. That noise is then what M⁻¹ makes largest, and a step of refinement takes it away.
-template <class T, class Space>
-SeenCondition condition_by(Queue<Space>& q, Factors<T, Space>& factors, const SystemMatrix<T, Space>& A,
-                           long double norm, double coarse, const std::function<void(double)>& tell = {}) {
-  constexpr double near = 10;
-  Probe<T, Space> probe;
-  const double rcond = reciprocal_condition(q, factors, norm, tell, coarse > 0 ? &probe : nullptr);
-  const bool may_hide = coarse > 0 && rcond <= near * coarse;
-  return {rcond, may_hide ? change_by_refinement(q, factors, A, probe) : 0};
 }
 
 }  // namespace lasolve

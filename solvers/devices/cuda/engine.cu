@@ -69,7 +69,7 @@ class CudaEngine final : public Engine<T> {
     } else {
       solver_.factor({}, since);
     }
-    if (owned_.bytes() > 0 && !recipes.first().reads_A_again()) {
+    if (owned_.bytes() > 0 && !recipes.first().reads_A_again() && !recipes.first().is_coarse()) {
       solver_.release_A();
       owned_ = {};
     }

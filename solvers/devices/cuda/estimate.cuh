@@ -16,12 +16,10 @@ __global__ void __launch_bounds__(1024) sum_columns(MatrixView<const T, Cuda> X,
   const T* const x = X.data() + blockIdx.x * X.ld();
   double sum = 0;
   for (std::int64_t i = threadIdx.x; i < X.rows(); i += 1024) sum += fabs(double(x[i]));
-  for (const bool of_warp : {true, false}) {
-    for (int half = 16; half > 0; half /= 2) sum += __shfl_xor_sync(~0u, sum, half);
-    if (of_warp && threadIdx.x % 32 == 0) of_warps[threadIdx.x / 32] = sum;
-    __syncthreads();
-    sum = of_warps[threadIdx.x % 32];
-  }
+  for (int half = 16; half > 0; half /= 2) sum += __shfl_xor_sync(~0u, sum, half);
+  if (threadIdx.x % 32 == 0) of_warps[threadIdx.x / 32] = sum;
+  __syncthreads();
+  sum = of_warps[threadIdx.x % 32];
   for (int half = 16; half > 0; half /= 2) sum += __shfl_xor_sync(~0u, sum, half);
   if (threadIdx.x == 0) sums[blockIdx.x] = sum;
 }

@@ -151,7 +151,8 @@ __device__ void invert_parts(const ForwardTriangle<T>& tri, std::int64_t start, 
   __syncthreads();
 }
 
-/// The same with the whole block. False where its condition does not allow that: the triangle is undefined then.
+/// Of the inverses of its blocks of order 16, that of the whole block. False where its condition does not allow that: the triangle is
+/// undefined then.
 template <class T, class Work>
 __device__ bool invert_whole(DiagonalBlock<T, Work>& d) {
   bool good = true;
