@@ -139,7 +139,9 @@ TEST_P(Doubt, is_not_seen_where_pivots_do_not_show_it) {
   const double rcond = factors.rcond();
   EXPECT_LT(rcond, 1e-10);
   o.condition = true;
-  EXPECT_NEAR(solve_random(A, 1, o).report.rcond.value_or(0), rcond, 1e-9 * rcond);  // a kernel's sums, and a host's
+  const double again = solve_random(A, 1, o).report.rcond.value_or(0);
+  // A kernel adds in another order than the host, which estimates for one small system.
+  EXPECT_NEAR(again, rcond, GetParam().device == Device::cpu ? 0 : 1e-12 * rcond);
 }
 
 /// Of κ = 10 / u, with all singular values but one large, all but one small, in a geometric and in an arithmetic series: all are found.

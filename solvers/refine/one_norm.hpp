@@ -26,11 +26,11 @@ class Signs {
     for (std::int64_t i = 0; i < n; ++i) its.words_[std::size_t(i / bits)] |= Word(negative(i)) << (i % bits);
     return its;
   }
-  /// Those that are not of an element are 0.
+  /// Bits of the last word that belong to no element are 0.
   std::span<const Word> words() const { return words_; }
   std::span<Word> words() { return words_; }
   bool is_negative(std::int64_t i) const { return (words_[std::size_t(i / bits)] >> (i % bits) & 1) != 0; }
-  /// Whether it is one of others, or the negative of one.
+  /// Whether this column, or its negative, is one of `others`.
   bool is_among(std::span<const Signs> others) const;
 
  private:
@@ -57,15 +57,15 @@ class ColumnsOfEstimate {
 
   /// The sum of the magnitudes of each column.
   virtual std::vector<double> sums() = 0;
-  /// What is not at least 0 is negative.
+  /// NaN counts as negative.
   virtual std::vector<Signs> signs() = 0;
   /// The largest magnitude of each row; NaN is the largest.
   virtual std::vector<double> largest_of_rows() = 0;
 };
 
 /// A lower bound of ‖M‖₁, the largest sum of magnitudes in a column of M (n × n). It is nearly always within a factor of three,
-/// mostly exact, and always exact for n ≤ 4. apply(op): X ← op(M) X, three times at most: a fourth would nearly always confirm what is
-/// known. Infinite or NaN where a result is.
+/// mostly exact, and always exact for n ≤ 4. apply(op): X ← op(M) X, three times at most: a fourth rarely finds
+/// more. Infinite or NaN if a product has such elements.
 /// Source: Higham & Tisseur, "A block algorithm for matrix 1-norm estimation, with an application to 1-norm
 /// pseudospectra", SIMAX 21, 2000, algorithm 2.4; one of the first vectors is that of LAPACK's dlacn2.
 double one_norm_estimate(ColumnsOfEstimate& X, const std::function<void(Op)>& apply);

@@ -8,11 +8,12 @@
 
 namespace lasolve {
 
-/// Up to this condition a whole block is inverted. Those of order 128 from pivoted LU of random matrices have some 2,000, rarely above
+/// Up to this condition ‖T‖₁‖T⁻¹‖₁ a whole block T is inverted. Those of order 128 from pivoted LU of random matrices have some 2,000, rarely above
 /// 5,000; those of Cholesky have less.
 constexpr float most_condition_to_invert_whole = 16384;
 
-/// t: a lower triangle of whose diagonal blocks of order h the inverses are there. By all threads; a warp has 8 rows of B, then 8 columns.
+/// t is a lower triangle whose diagonal blocks of order h are inverted already. All threads call this. A warp has 8 rows of B in the first
+/// product, and 8 columns in the second.
 template <int h, class Block, class T>
 __device__ void invert_by_doubling(T* t) {
   constexpr int slabs = h / 8;
@@ -53,7 +54,7 @@ __device__ void invert_by_doubling(T* t) {
   if constexpr (2 * h < Block::order) invert_by_doubling<2 * h, Block>(t);
 }
 
-/// *most ← the bits of the larger of it and ‖t‖₁; NaN is the largest.
+/// *most ← max(*most, ‖t‖₁), by the bits of floats that are not negative; NaN is the largest.
 template <class Block, class T>
 __device__ void take_one_norm(const T* t, unsigned* most) {
   constexpr int sharing = Block::threads / Block::order;
