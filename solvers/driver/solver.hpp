@@ -9,12 +9,10 @@
 
 #include "core/named_range.hpp"
 #include "solvers/driver/factoring.hpp"
+#include "solvers/driver/judge.hpp"
 #include "solvers/driver/triangles.hpp"
 #include "solvers/refine/accuracy.hpp"
-#include "solvers/refine/bounds.hpp"
 #include "solvers/refine/refine.hpp"
-#include "solvers/refine/refined_factors.hpp"
-#include "solvers/refine/scaling.hpp"
 
 namespace lasolve {
 
@@ -35,8 +33,8 @@ class Solver {
     const NamedRange<Space> range("lasolve factor");
     const Settled settled(q_);
     Factored made = factoring_.factors(std::move(made_.facts), std::move(await), since);
-    if (made.facts.outcome.ok() && is_judged(made)) {
-      rcond_of(made);
+    if (made.facts.outcome.ok() && judge_.is_judged(made)) {
+      judge_.rcond_of(made);
       made.facts.times.take(q_);
     }
     if constexpr (std::is_same_v<Space, Cpu>)
@@ -50,7 +48,7 @@ class Solver {
     const Settled settled(q_);
     if (made_.facts.outcome.kind == Outcome::singular) return 0;
     if (!made_.facts.outcome.ok()) return std::nan("");
-    const double rcond = rcond_of(made_);
+    const double rcond = judge_.rcond_of(made_);
     made_.facts.times.take(q_);
     write_report();
     return rcond;
@@ -121,7 +119,7 @@ class Solver {
     const Settled settled(q_);
     Refinement refined = solve_with(made_, B, X, op);
     const double refining = solving.seconds();  // where it was refined, the last residual was waited for
-    if (recipe_.check && (is_judged(made_) || !refined.converged())) {
+    if (recipe_.check && (judge_.is_judged(made_) || !refined.converged())) {
       q_.phase(Phase::check);
       require_finite_rhs(*column_norms<T>(q_, B));  // before anything follows from them
     }
@@ -176,8 +174,8 @@ class Solver {
   /// What is to be said of X, which was solved for with these factors. `refining`: the wall time until it was refined.
   SolveFacts judged(Factored& made, const SolveRecipe& by, Refinement&& refined, MatrixView<const T, Space> B,
                     MatrixView<T, Space> X, Op op, std::optional<double> refining = {}) {
-    const bool is_there = made.facts.outcome.ok(), is_judged_by_condition = is_there && is_judged(made);
-    if (is_judged_by_condition) rcond_of(made);
+    const bool is_there = made.facts.outcome.ok(), is_judged_by_condition = is_there && judge_.is_judged(made);
+    if (is_judged_by_condition) judge_.rcond_of(made);
     SolveFacts facts = solve_begun(made, B.cols());
     if (refining) facts.times.take(q_, *refining);
     if (is_there && !refined.converged()) facts.outcome = {Outcome::not_converged, refined.updates};
@@ -207,65 +205,6 @@ class Solver {
     q_.phase(Phase::other);
     fill(q_, T(std::numeric_limits<real_of<T>>::quiet_NaN()), X);
     times.take(q_);
-  }
-
-  /// Whether solutions are judged by the condition of A, which is estimated where it is not known.
-  bool is_judged(const Factored& made) {
-    const Recipe& by = made.recipe;
-    const Facts& facts = made.facts;
-    if (by.condition != Estimate::in_doubt) return by.condition == Estimate::always;
-    if (facts.rcond) return true;
-    return by.estimates_condition(facts.range_of_pivots, by.precision.unit_roundoff()) && may_know_norm();
-  }
-  /// In place, ‖A‖₁ is known only where it was taken before, and if it is finite.
-  bool may_know_norm() {
-    return !factoring_.in_place() || (A_.knows_norm(Op::transpose) && std::isfinite(A_.norm(q_, Op::transpose)));
-  }
-
-  double rcond_of(Factored& made) {
-    if (made.facts.rcond) return *made.facts.rcond;
-    q_.phase(Phase::check);
-    require(may_know_norm(),
-            "the norm of A is not known, which its factors have overwritten: ask for the condition in the options");
-    const long double norm = A_.norm(q_, Op::transpose);
-    if (!factoring_.in_place() && made.recipe.scaled == Scaled::none && factoring_.is_too_small())
-      made = factoring_.scaled_up(made);
-    made.facts.rcond = reciprocal_condition(q_, *made.factors, norm, progress_of(Step::condition));
-    if (std::optional<RefinedFactors<T, Space>> refined = refined_factors(made))
-      made.facts.rcond = reciprocal_condition(q_, *refined, norm);
-    return *made.facts.rcond;
-  }
-
-  /// Where A is too ill-conditioned for its coarse factors to tell how much.
-  std::optional<RefinedFactors<T, Space>> refined_factors(Factored& made) {
-    constexpr double seen = 10;
-    if (!made.recipe.is_coarse() || *made.facts.rcond > seen * made.recipe.precision.unit_roundoff()) return {};
-    return std::optional<RefinedFactors<T, Space>>(std::in_place, *made.factors,
-                                                   std::array{A_.with(Op::none), A_.with(Op::conjugate_transpose)},
-                                                   std::array{A_.norm(q_, Op::none), A_.norm(q_, Op::transpose)});
-  }
-
-  /// Of what passed its check, for so many columns at once. R is its residual, times 2^−exponents.
-  void bound(Factored& made, std::int64_t at_once, MatrixView<const T, Space> B, MatrixView<const T, Space> X,
-             MatrixView<const T, Space> R, const std::vector<int>& exponents, Op op, SolveFacts& facts) {
-    std::optional<RefinedFactors<T, Space>> refined = refined_factors(made);
-    Factors<T, Space>& factors = refined ? *refined : *made.factors;
-    ErrorBounds worst;
-    for (std::int64_t j = 0; j < B.cols(); j += at_once) {
-      RowsOfBounds rows(B.rows());
-      for (std::int64_t k = j; k < j + at_once; ++k)
-        rows.add<T, Space>(q_, X.columns(k, 1), B.columns(k, 1), R.columns(k, 1), exponents[std::size_t(k)]);
-      const ErrorBounds its = error_bounds(q_, factors, A_.with(op), op, A_.norm(q_, op), rows);
-      worst = {larger(worst.forward, its.forward), larger(worst.componentwise, its.componentwise)};
-    }
-    // Residuals that were not refined away count, and then A⁻¹ is that of A + E, with ‖E‖ some (n + 1) u ‖A‖.
-    if (made.recipe.is_coarse() && !refined && (facts.refine == Refine::none || recipe_.accuracy > 0))
-      worst.forward /=
-          1 - std::min(0.5, double(B.rows() + 1) * made.recipe.precision.unit_roundoff() / *made.facts.rcond);
-    if (facts.extra_residuals && facts.outcome.ok())
-      worst.forward = std::min(worst.forward, bound_of_extra_residuals<T>(B.rows(), *made.facts.rcond));
-    if (worst.forward < 1) facts.forward_error_bound = worst.forward;
-    if (at_once == 1) facts.componentwise_backward_error = worst.componentwise;
   }
 
   /// Solves with these factors and refines if asked to.
@@ -340,14 +279,9 @@ class Solver {
       facts.outcome = made.facts.outcome;
       passed = judged(norms = look());
     }
-    if (is_judged(made) && passed && *made.facts.rcond < u) {
-      Scaling scaling{A_.row_sums(q_, op)};
-      if (!judge_scaled(made, scaling, facts.rcond_of_scaled_rows, B, X, R, norms.exponents, op, u)) {
-        scaling = scaling_of_columns(q_, A_.with(op), scaling.row_sums);
-        judge_scaled(made, scaling, facts.rcond_of_scaled_columns, B, X, R, norms.exponents, op, u);
-      }
-    }
-    if (by.bounded_at_once > 0 && passed) bound(made, by.bounded_at_once, B, X, R, norms.exponents, op, facts);
+    const SolvedSystem<T, Space> solved{op, B, X, R.view(), std::move(norms.exponents)};
+    if (judge_.is_judged(made) && passed && *made.facts.rcond < u) judge_.judge_scaled(made, solved, facts);
+    if (by.bounded_at_once > 0 && passed) judge_.bound(made, by.bounded_at_once, solved, facts);
     if (facts.outcome.kind == Outcome::not_converged &&
         passed) {  // at the limit of the precision there is no more to gain
       facts.notes.push_back("refinement ended without meeting its own bound; the check passed");
@@ -375,23 +309,11 @@ class Solver {
     return next;
   }
 
-  /// `rcond` ← the condition with rows, and columns, scaled, where that counts: each row of the residual is small for itself, and at
-  /// least one digit is left.
-  bool judge_scaled(Factored& made, const Scaling& by, std::optional<double>& rcond, MatrixView<const T, Space> B,
-                    MatrixView<const T, Space> X, MatrixView<const T, Space> R, const std::vector<int>& exponents,
-                    Op op, double u) {
-    const double error = backward_error_of_rows<T, Space>(q_, by, R, exponents, X, B);
-    if (!(error < hpl_threshold * double(B.rows()) * u)) return false;
-    std::optional<RefinedFactors<T, Space>> refined = refined_factors(made);
-    const double its = reciprocal_condition_of<T, Space>(q_, refined ? *refined : *made.factors, by, op);
-    if (its >= 10 * u) rcond = its;
-    return rcond.has_value();
-  }
-
   Queue<Space>& q_;
   const GemmBackend<Space>& gemm_;
   Factoring<T, Space> factoring_;
   KnownMatrix<T, Space>& A_ = factoring_.A;
+  Judge<T, Space> judge_{q_, factoring_};
   const Recipe& recipe_ = factoring_.first();
   Factored made_;
   Report report_;  // of the factors

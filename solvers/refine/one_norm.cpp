@@ -25,27 +25,30 @@ bool Signs::is_among(std::span<const Signs> others) const {
   });
 }
 
+Signs Signs::at_random(std::int64_t n, std::mt19937_64& random) {
+  Signs its(n);
+  for (Word& word : its.words_) word = random();
+  if (n % bits != 0) its.words_.back() &= (Word(1) << (n % bits)) - 1;
+  return its;
+}
+
 namespace {
 
-using Random = std::minstd_rand;
-
-Signs random_signs(std::int64_t n, Random& random) {
-  return Signs::of(n, [&](std::int64_t) { return random() % 2 != 0; });
-}
+using Random = std::mt19937_64;
 
 /// What is parallel to one before it tells nothing new: random signs instead.
 void replace_parallel(std::vector<Signs>& all, std::int64_t n, Random& random) {
   constexpr int most_attempts = 8;
   for (std::size_t j = 0; j < all.size(); ++j)
     for (int attempt = 0; attempt < most_attempts && all[j].is_among(std::span(all).first(j)); ++attempt)
-      all[j] = random_signs(n, random);
+      all[j] = Signs::at_random(n, random);
 }
 
 /// Columns whose magnitudes add up to 1: all equal, alternating and growing, and with random signs.
 void set_first(ColumnsOfEstimate& X, Random& random) {
   const std::int64_t n = X.rows();
   std::vector<Signs> signs(2, Signs(n));
-  for (std::int64_t j = 2; j < X.most; ++j) signs.push_back(random_signs(n, random));
+  for (std::int64_t j = 2; j < X.most; ++j) signs.push_back(Signs::at_random(n, random));
   replace_parallel(signs, n, random);
   X.set_signs(1 / double(n), signs);
   X.set_growing(1);
@@ -60,15 +63,15 @@ double one_norm_by_columns(ColumnsOfEstimate& X, const std::function<void(Op)>& 
 }
 
 /// The rows that promise most, in falling order.
-std::vector<std::int64_t> most_promising(const std::vector<double>& promises, std::int64_t count) {
-  std::vector<std::int64_t> order(promises.size());
-  std::iota(order.begin(), order.end(), std::int64_t(0));
-  std::partial_sort(order.begin(), order.begin() + count, order.end(), [&](auto i, auto j) {
-    const double a = promises[std::size_t(i)], b = promises[std::size_t(j)];
-    return a > b || (a == b && i < j);
-  });
-  order.resize(std::size_t(count));
-  return order;
+std::vector<std::int64_t> most_promising(const std::vector<double>& promises, std::size_t count) {
+  std::vector<std::int64_t> best;
+  const auto of = [&](std::int64_t i) { return promises[std::size_t(i)]; };
+  for (std::int64_t i = 0; i < std::int64_t(promises.size()); ++i) {
+    if (best.size() == count && !(of(i) > of(best.back()))) continue;
+    if (best.size() == count) best.pop_back();
+    best.insert(std::find_if(best.begin(), best.end(), [&](std::int64_t j) { return of(i) > of(j); }), i);
+  }
+  return best;
 }
 
 class ColumnsOnHost final : public ColumnsOfEstimate {
@@ -137,7 +140,7 @@ double one_norm_estimate(ColumnsOfEstimate& X, const std::function<void(Op)>& ap
   const std::vector<double> promises = X.largest_of_rows();
   if (!std::isfinite(largest(promises))) return std::numeric_limits<double>::infinity();
 
-  X.set_units(most_promising(promises, t));
+  X.set_units(most_promising(promises, std::size_t(t)));
   apply(Op::none);
   return larger(first, largest(X.sums()));
 }

@@ -26,6 +26,7 @@ class Signs {
     for (std::int64_t i = 0; i < n; ++i) its.words_[std::size_t(i / bits)] |= Word(negative(i)) << (i % bits);
     return its;
   }
+  static Signs at_random(std::int64_t n, std::mt19937_64&);
   /// Bits of the last word that belong to no element are 0.
   std::span<const Word> words() const { return words_; }
   std::span<Word> words() { return words_; }

@@ -18,12 +18,31 @@ class RefinedFactors final : public Factors<T, Space> {
       : factors_(factors), A_(std::move(A)), norms_(norms) {}
 
   std::int64_t order() const override { return factors_.order(); }
+  /// GMRES sees residuals as M⁻¹ does, where a few large components may hide the others. So it is begun again until these are small as well.
   void apply(Queue<Space>& q, MatrixView<const T, Space> B, MatrixView<T, Space> X, Op op) override {
-    constexpr double tolerance = 0x1p-10;  // what is estimated is an order of magnitude
-    convert<T>(q, B, X);
-    correct_by_gmres(q, factors_, A_[op != Op::none], op, norms_[op != Op::none], X,
-                     std::vector<double>(std::size_t(X.cols()), tolerance));
+    constexpr int most_attempts = 3;
+    constexpr double tolerance = 0x1p-30;
+    const double small_enough = 0x1p-5 / std::sqrt(double(B.rows()));
+    const SystemMatrix<T, Space>& A = A_[op != Op::none];
+    const std::vector<double> tolerances(std::size_t(B.cols()), tolerance);
+    Matrix<T, Space> given(B.rows(), B.cols()), R(B.rows(), B.cols());
+    const Settled settled(q);
+    convert<T>(q, B, given.view());
+    convert<T>(q, B, R.view());
+    fill(q, T(0), X);
+    bool solved = false;
+    for (int attempt = 0; attempt < most_attempts && !solved; ++attempt) {
+      correct_by_gmres(q, factors_, A, op, norms_[op != Op::none], R.view(), tolerances);
+      add(q, std::as_const(R).view(), X);
+      const ResidualNorms norms = residual_within_range<T, Space>(
+          q, A, [&] { return norms_[op != Op::none]; }, X, std::as_const(given).view(), R.view());
+      solved = true;
+      for (std::size_t j = 0; j < norms.r.size(); ++j) solved = solved && norms.r[j] <= small_enough * norms.b[j];
+    }
+    has_solved_all_ = has_solved_all_ && solved;
   }
+  /// Whether all residuals became small.
+  bool has_solved_all() const { return has_solved_all_; }
   void apply_in_T(Queue<Space>& q, MatrixView<const T, Space> B, MatrixView<T, Space> X, Op op) override {
     apply(q, B, X, op);
   }
@@ -40,6 +59,7 @@ class RefinedFactors final : public Factors<T, Space> {
   Factors<T, Space>& factors_;
   const std::array<SystemMatrix<T, Space>, 2> A_;
   const std::array<long double, 2> norms_;
+  bool has_solved_all_ = true;
 };
 
 }  // namespace lasolve

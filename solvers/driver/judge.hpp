@@ -1,0 +1,129 @@
+// How far solutions can be trusted: the condition of A, and bounds of their errors.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "solvers/driver/factoring.hpp"
+#include "solvers/refine/bounds.hpp"
+#include "solvers/refine/excess_of_inverse.hpp"
+#include "solvers/refine/refined_factors.hpp"
+#include "solvers/refine/scaling.hpp"
+
+namespace lasolve {
+
+/// op(A) X ≈ B, with the residuals R times 2^−exponents, one for each column.
+template <class T, class Space>
+struct SolvedSystem {
+  Op op;
+  MatrixView<const T, Space> B, X, R;
+  std::vector<int> exponents;
+};
+
+template <class T, class Space>
+class Judge {
+ public:
+  using Factored = lasolve::Factored<T, Space>;
+
+  Judge(Queue<Space>& q, Factoring<T, Space>& factoring) : q_(q), factoring_(factoring) {}
+
+  /// Whether solutions are judged by the condition of A, which is estimated where it is not known.
+  bool is_judged(const Factored& made) {
+    const Recipe& by = made.recipe;
+    const Facts& facts = made.facts;
+    if (by.condition != Estimate::in_doubt) return by.condition == Estimate::always;
+    if (facts.rcond) return true;
+    return by.estimates_condition(facts.range_of_pivots, by.precision.unit_roundoff()) && may_know_norm();
+  }
+
+  double rcond_of(Factored& made) {
+    if (made.facts.rcond) return *made.facts.rcond;
+    q_.phase(Phase::check);
+    require(may_know_norm(),
+            "the norm of A is not known, which its factors have overwritten: ask for the condition in the options");
+    const long double norm = A_.norm(q_, Op::transpose);
+    if (!factoring_.in_place() && made.recipe.scaled == Scaled::none && factoring_.is_too_small())
+      made = factoring_.scaled_up(made);
+    made.facts.rcond = reciprocal_condition(q_, *made.factors, norm, progress_of(Step::condition));
+    if (std::optional<RefinedFactors<T, Space>> refined = refined_factors(made))
+      made.facts.rcond = reciprocal_condition(q_, *refined, norm);
+    return *made.facts.rcond;
+  }
+
+  /// Of what passed its check, for so many columns at once.
+  void bound(Factored& made, std::int64_t at_once, const SolvedSystem<T, Space>& its, SolveFacts& facts) {
+    const Op op = its.op;
+    std::optional<RefinedFactors<T, Space>> refined = refined_factors(made);
+    Factors<T, Space>& factors = refined ? *refined : *made.factors;
+    ErrorBounds worst;
+    for (std::int64_t j = 0; j < its.B.cols(); j += at_once) {
+      RowsOfBounds rows(its.B.rows());
+      for (std::int64_t k = j; k < j + at_once; ++k)
+        rows.add<T, Space>(q_, its.X.columns(k, 1), its.B.columns(k, 1), its.R.columns(k, 1),
+                           its.exponents[std::size_t(k)]);
+      const ErrorBounds some = error_bounds(q_, factors, A_.with(op), op, A_.norm(q_, op), rows);
+      worst = {larger(worst.forward, some.forward), larger(worst.componentwise, some.componentwise)};
+    }
+    if (!refined) worst.forward *= excess(made, facts);
+    if (facts.extra_residuals && facts.outcome.ok())
+      worst.forward = std::min(worst.forward, bound_of_extra_residuals<T>(its.B.rows(), *made.facts.rcond));
+    if (worst.forward < 1 && (!refined || refined->has_solved_all())) facts.forward_error_bound = worst.forward;
+    if (at_once == 1) facts.componentwise_backward_error = worst.componentwise;
+  }
+
+  /// Conditions with rows, and then with columns scaled, where rcond leaves no digit of the solutions and these do.
+  void judge_scaled(Factored& made, const SolvedSystem<T, Space>& its, SolveFacts& facts) {
+    Scaling scaling{A_.row_sums(q_, its.op)};
+    if (judge_scaled(made, scaling, facts.rcond_of_scaled_rows, its, facts.roundoff)) return;
+    scaling = scaling_of_columns(q_, A_.with(its.op), scaling.row_sums);
+    judge_scaled(made, scaling, facts.rcond_of_scaled_columns, its, facts.roundoff);
+  }
+
+ private:
+  /// In place, ‖A‖₁ is known only where it was taken before, and if it is finite.
+  bool may_know_norm() {
+    return !factoring_.in_place() || (A_.knows_norm(Op::transpose) && std::isfinite(A_.norm(q_, Op::transpose)));
+  }
+
+  /// Where coarse factors do not stand for A⁻¹, as A is too ill-conditioned.
+  std::optional<RefinedFactors<T, Space>> refined_factors(Factored& made) {
+    constexpr double seen = 10;
+    std::optional<double>& excess = made.facts.excess_of_inverse;
+    if (!made.recipe.is_coarse() || (!excess && *made.facts.rcond > seen * made.recipe.precision.unit_roundoff()))
+      return {};
+    if (!excess) excess = excess_of_inverse<T>(q_, *made.factors, A_.with(Op::none));
+    if (std::isfinite(*excess)) return {};
+    return std::optional<RefinedFactors<T, Space>>(std::in_place, *made.factors,
+                                                   std::array{A_.with(Op::none), A_.with(Op::conjugate_transpose)},
+                                                   std::array{A_.norm(q_, Op::none), A_.norm(q_, Op::transpose)});
+  }
+  /// By how much A⁻¹ may be larger than the inverse of coarse factors. They are those of A + E, with ‖E‖ some (n + 1) u ‖A‖, and where
+  /// residuals were not refined away that counts.
+  double excess(const Factored& made, const SolveFacts& facts) {
+    if (made.facts.excess_of_inverse) return *made.facts.excess_of_inverse;
+    if (!made.recipe.is_coarse() || (facts.refine != Refine::none && made.recipe.accuracy == 0)) return 1;
+    return 1 / (1 - std::min(0.5, double(A_.order() + 1) * made.recipe.precision.unit_roundoff() / *made.facts.rcond));
+  }
+
+  /// `rcond` ← the condition with scaled rows and columns, where that counts: each row of the residual is small for itself, and at
+  /// least one digit is left.
+  bool judge_scaled(Factored& made, const Scaling& by, std::optional<double>& rcond, const SolvedSystem<T, Space>& of,
+                    double u) {
+    const double error = backward_error_of_rows<T, Space>(q_, by, of.R, of.exponents, of.X, of.B);
+    if (!(error < hpl_threshold * double(of.B.rows()) * u)) return false;
+    std::optional<RefinedFactors<T, Space>> refined = refined_factors(made);
+    const double its = reciprocal_condition_of<T, Space>(q_, refined ? *refined : *made.factors, by, of.op);
+    if (its >= 10 * u) rcond = its;
+    return rcond.has_value();
+  }
+
+  Queue<Space>& q_;
+  Factoring<T, Space>& factoring_;
+  KnownMatrix<T, Space>& A_ = factoring_.A;
+};
+
+}  // namespace lasolve
