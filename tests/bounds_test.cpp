@@ -90,7 +90,8 @@ TEST_P(ErrorBounds, are_above_the_error_and_what_the_formula_gives) {
             const double its = formula(system.A.view(), column(solved.X), column(system.B), op);
             most = std::max(most, its), each += its;
           }
-          EXPECT_LE(*r.forward_error_bound, 1.01 * (nrhs <= 4 ? most : each));
+          const double allowance = precision == Precision::fp64 ? 1.01 : 1.5;  // for the roundoff of the factors
+          EXPECT_LE(*r.forward_error_bound, allowance * (nrhs <= 4 ? most : each));
           EXPECT_GE(*r.forward_error_bound, most / 3);
           EXPECT_EQ(r.componentwise_backward_error.has_value(), nrhs <= 4);
           if (nrhs <= 4) {
@@ -298,6 +299,50 @@ TEST_P(ErrorBounds, and_conditions_see_what_small_rows_hide) {
         if (!coarse.report.outcome.ok() || !coarse.report.forward_error_bound) continue;
         EXPECT_LE(forward_error(coarse.X, truth.X), *coarse.report.forward_error_bound);
       }
+}
+
+/// M is exact in fp32 but for what is below half an ulp of A, which makes A singular to 1e-15. Vectors of ±1 would not show it: their products with A
+/// are exact in fp32, or cancel.
+TEST_P(ErrorBounds, and_conditions_see_what_is_exact_in_fp32) {
+  const std::int64_t n = 20, last = n - 1;
+  const double half_ulp = 0x1p-24, w = half_ulp / 2.375 * (1 - 1e-6);
+  for (const auto [i, j] : {std::pair(2, 11), {4, 8}, {3, 7}}) {
+    Matrix<double> A = matrix_of<double>(n, n, [](std::int64_t row, std::int64_t column) { return row == column; });
+    A(last, i) = 0.75 + w, A(last, j) = 0.75 - w, A(last, last) = 16 * (0.09375 + half_ulp);
+    A(i, last) = 20, A(j, last) = -18;
+    Options o = options();
+    o.factorization = Method::lu, o.precision = Precision::fp32, o.bounds = true;
+    for (const std::vector<int>& cards : {std::vector<int>{}, {0, 1}}) {
+      o.cards = cards;
+      EXPECT_LE(solve_for(A, random_matrix(n, 1, 1), o).report.rcond.value(), 1e-12) << i << ", " << j;
+      if (GetParam().device != Device::cpu) break;  // where there is a second card, the tests of cards look at it
+    }
+  }
+}
+
+/// Without interchanges elements grow, and factors in fp32 are farther from A than their roundoff.
+TEST_P(ErrorBounds, and_conditions_see_what_growth_hides) {
+  const std::int64_t n = 8;
+  for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6, 7, 8}) {
+    Matrix<double> A = random_matrix(n, n, seed);
+    A(0, 0) = 1e-3;
+    for (std::int64_t j = 0; j < n; ++j) {
+      A(n - 1, j) *= 1e-11;
+      for (std::int64_t i = 1; i < n - 1; ++i) A(n - 1, j) += A(i, j);
+    }
+    const Matrix<double> B = random_matrix(n, 1, seed + 10);
+    Options o = options();
+    o.factorization = Method::lu, o.bounds = true;
+    const double rcond = solve_for(A, B, o).report.rcond.value();
+    o.residual = Residual::extra;
+    const auto truth = solve_for(A, B, o);
+    o.residual = Residual::working;
+    o.factorization = Method::lu_nopivot, o.assume_suitable = true, o.precision = Precision::fp32;
+    const auto coarse = solve_for(A, B, o);
+    EXPECT_LT(coarse.report.rcond.value(), 10 * rcond) << seed;
+    if (!coarse.report.outcome.ok() || !coarse.report.forward_error_bound) continue;
+    EXPECT_LE(forward_error(coarse.X, truth.X), *coarse.report.forward_error_bound) << seed;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Cpu, ErrorBounds, testing::Values(Target{Device::cpu, false}), name_of_target);

@@ -26,6 +26,7 @@ struct Facts {
   std::optional<Growth> growth = {};
   double range_of_pivots = 1;  ///< the smallest as a part of the largest
   std::optional<double> rcond = {};
+  bool rcond_is_sure = true;
   std::optional<double> excess_of_inverse = {};  ///< over that of coarse factors, where it was estimated
   Equilibration equilibration = Equilibration::none;
   std::vector<std::string> notes = {};

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -49,8 +50,11 @@ class Judge {
     if (!factoring_.in_place() && made.recipe.scaled == Scaled::none && factoring_.is_too_small())
       made = factoring_.scaled_up(made);
     made.facts.rcond = reciprocal_condition(q_, *made.factors, norm, progress_of(Step::condition));
-    if (std::optional<RefinedFactors<T, Space>> refined = refined_factors(made))
+    if (std::optional<RefinedFactors<T, Space>> refined = refined_factors(made)) {
       made.facts.rcond = reciprocal_condition(q_, *refined, norm);
+      made.facts.rcond_is_sure = refined->has_solved_all();
+      if (!made.facts.rcond_is_sure) made.facts.notes.push_back(condition_is_not_sure);
+    }
     return *made.facts.rcond;
   }
 
@@ -59,6 +63,7 @@ class Judge {
     const Op op = its.op;
     std::optional<RefinedFactors<T, Space>> refined = refined_factors(made);
     Factors<T, Space>& factors = refined ? *refined : *made.factors;
+    constexpr double no_bound = std::numeric_limits<double>::infinity();
     ErrorBounds worst;
     for (std::int64_t j = 0; j < its.B.cols(); j += at_once) {
       RowsOfBounds rows(its.B.rows());
@@ -68,10 +73,10 @@ class Judge {
       const ErrorBounds some = error_bounds(q_, factors, A_.with(op), op, A_.norm(q_, op), rows);
       worst = {larger(worst.forward, some.forward), larger(worst.componentwise, some.componentwise)};
     }
-    if (!refined) worst.forward *= excess(made, facts);
-    if (facts.extra_residuals && facts.outcome.ok())
+    worst.forward *= !refined ? allowance(made, facts) : refined->has_solved_all() ? 1 : no_bound;
+    if (facts.extra_residuals && facts.outcome.ok() && made.facts.rcond_is_sure)
       worst.forward = std::min(worst.forward, bound_of_extra_residuals<T>(its.B.rows(), *made.facts.rcond));
-    if (worst.forward < 1 && (!refined || refined->has_solved_all())) facts.forward_error_bound = worst.forward;
+    if (worst.forward < 1) facts.forward_error_bound = worst.forward;
     if (at_once == 1) facts.componentwise_backward_error = worst.componentwise;
   }
 
@@ -89,21 +94,29 @@ class Judge {
     return !factoring_.in_place() || (A_.knows_norm(Op::transpose) && std::isfinite(A_.norm(q_, Op::transpose)));
   }
 
-  /// Where coarse factors do not stand for A⁻¹, as A is too ill-conditioned.
+  /// Whether factors M may stand for A in estimates of ‖A⁻¹‖. With M = A + E, of coarse factors ‖E‖ is some u ‖A‖ times what elements grew. They
+  /// are tested unless ten times that is below the least singular value that M shows.
+  bool may_stand_for_A(Factored& made) {
+    Facts& facts = made.facts;
+    if (!made.recipe.is_coarse()) return true;
+    if (!facts.excess_of_inverse) {
+      const bool is_known = !record_of(made.recipe.method).may_grow || facts.growth;
+      const double grown = facts.growth ? std::max(1.0, facts.growth->of_elements) : 1;
+      if (is_known && *facts.rcond > 10 * made.recipe.precision.unit_roundoff() * grown) return true;
+      facts.excess_of_inverse = excess_of_inverse<T>(q_, *made.factors, A_.with(Op::none));
+    }
+    return std::isfinite(*facts.excess_of_inverse);
+  }
+  /// Where they may not.
   std::optional<RefinedFactors<T, Space>> refined_factors(Factored& made) {
-    constexpr double seen = 10;
-    std::optional<double>& excess = made.facts.excess_of_inverse;
-    if (!made.recipe.is_coarse() || (!excess && *made.facts.rcond > seen * made.recipe.precision.unit_roundoff()))
-      return {};
-    if (!excess) excess = excess_of_inverse<T>(q_, *made.factors, A_.with(Op::none));
-    if (std::isfinite(*excess)) return {};
+    if (may_stand_for_A(made)) return {};
     return std::optional<RefinedFactors<T, Space>>(std::in_place, *made.factors,
                                                    std::array{A_.with(Op::none), A_.with(Op::conjugate_transpose)},
                                                    std::array{A_.norm(q_, Op::none), A_.norm(q_, Op::transpose)});
   }
-  /// By how much A⁻¹ may be larger than the inverse of coarse factors. They are those of A + E, with ‖E‖ some (n + 1) u ‖A‖, and where
-  /// residuals were not refined away that counts.
-  double excess(const Factored& made, const SolveFacts& facts) {
+  /// What a bound by factors that stand for A is multiplied with: where they were tested, what the test said. Else, where residuals were not refined
+  /// away, it allows for ‖E‖ of some (n + 1) u ‖A‖.
+  double allowance(const Factored& made, const SolveFacts& facts) {
     if (made.facts.excess_of_inverse) return *made.facts.excess_of_inverse;
     if (!made.recipe.is_coarse() || (facts.refine != Refine::none && made.recipe.accuracy == 0)) return 1;
     return 1 / (1 - std::min(0.5, double(A_.order() + 1) * made.recipe.precision.unit_roundoff() / *made.facts.rcond));

@@ -15,6 +15,9 @@ namespace lasolve {
 
 /// Where a check was asked for, but A was handed over.
 inline constexpr const char* not_checked_in_place = "the solution is not checked: A was overwritten with its factors";
+/// Where coarse factors do not show the condition, and neither do solves that GMRES corrects.
+inline constexpr const char* condition_is_not_sure =
+    "A may be more ill-conditioned than rcond says: GMRES could not solve what its estimate takes";
 
 /// Why a Cholesky that was not asked for by name was in vain: its outcome.
 inline std::string why_no_cholesky(const Outcome& outcome) {

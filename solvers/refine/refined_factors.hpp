@@ -2,10 +2,13 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <utility>
 #include <vector>
 
+#include "core/settled.hpp"
 #include "solvers/refine/gmres.hpp"
+#include "solvers/refine/residual.hpp"
 
 namespace lasolve {
 
@@ -37,7 +40,11 @@ class RefinedFactors final : public Factors<T, Space> {
       const ResidualNorms norms = residual_within_range<T, Space>(
           q, A, [&] { return norms_[op != Op::none]; }, X, std::as_const(given).view(), R.view());
       solved = true;
-      for (std::size_t j = 0; j < norms.r.size(); ++j) solved = solved && norms.r[j] <= small_enough * norms.b[j];
+      for (std::size_t j = 0; j < norms.r.size(); ++j) {
+        solved = solved && norms.r[j] <= small_enough * norms.b[j];
+        const auto r = R.view().columns(std::int64_t(j), 1);
+        if (norms.exponents[j] != 0) scale<T>(q, norms.exponents[j], std::as_const(r), r);
+      }
     }
     has_solved_all_ = has_solved_all_ && solved;
   }
