@@ -58,7 +58,7 @@ class Judge {
     return *made.facts.rcond;
   }
 
-  /// Of what passed its check, for so many columns at once.
+  /// Error bounds of solutions that passed their check, `at_once` columns sharing one.
   void bound(Factored& made, std::int64_t at_once, const SolvedSystem<T, Space>& its, SolveFacts& facts) {
     const Op op = its.op;
     std::optional<RefinedFactors<T, Space>> refined = refined_factors(made);
@@ -80,7 +80,7 @@ class Judge {
     if (at_once == 1) facts.componentwise_backward_error = worst.componentwise;
   }
 
-  /// Conditions with rows, and then with columns scaled, where rcond leaves no digit of the solutions and these do.
+  /// Conditions with rows, and then with columns scaled, used if rcond leaves no digit of the solutions.
   void judge_scaled(Factored& made, const SolvedSystem<T, Space>& its, SolveFacts& facts) {
     Scaling scaling{A_.row_sums(q_, its.op)};
     if (judge_scaled(made, scaling, facts.rcond_of_scaled_rows, its, facts.roundoff)) return;
@@ -94,9 +94,9 @@ class Judge {
     return !factoring_.in_place() || (A_.knows_norm(Op::transpose) && std::isfinite(A_.norm(q_, Op::transpose)));
   }
 
-  /// Whether factors M may stand for A in estimates of ‖A⁻¹‖. With M = A + E, of coarse factors ‖E‖ is some u ‖A‖ times what elements grew. They
-  /// are tested unless ten times that is below the least singular value that M shows.
-  bool may_stand_for_A(Factored& made) {
+  /// Whether factors M may replace A in estimates of ‖A⁻¹‖. Let M = A + E. For coarse factors ‖E‖ is about u ‖A‖ times the growth. They are
+  /// tested unless ten times that is below 1/‖M⁻¹‖₁.
+  bool may_replace_A(Factored& made) {
     Facts& facts = made.facts;
     if (!made.recipe.is_coarse()) return true;
     if (!facts.excess_of_inverse) {
@@ -107,15 +107,15 @@ class Judge {
     }
     return std::isfinite(*facts.excess_of_inverse);
   }
-  /// Where they may not.
+  /// Factors corrected by GMRES, if they are not good enough alone.
   std::optional<RefinedFactors<T, Space>> refined_factors(Factored& made) {
-    if (may_stand_for_A(made)) return {};
+    if (may_replace_A(made)) return {};
     return std::optional<RefinedFactors<T, Space>>(std::in_place, *made.factors,
                                                    std::array{A_.with(Op::none), A_.with(Op::conjugate_transpose)},
                                                    std::array{A_.norm(q_, Op::none), A_.norm(q_, Op::transpose)});
   }
-  /// What a bound by factors that stand for A is multiplied with: where they were tested, what the test said. Else, where residuals were not refined
-  /// away, it allows for ‖E‖ of some (n + 1) u ‖A‖.
+  /// The factor on a bound from M: the result of the test, if there was one. Else, for solutions that were not refined to the last digits, an
+  /// allowance for ‖E‖ of about (n + 1) u ‖A‖, at most 2.
   double allowance(const Factored& made, const SolveFacts& facts) {
     if (made.facts.excess_of_inverse) return *made.facts.excess_of_inverse;
     if (!made.recipe.is_coarse() || (facts.refine != Refine::none && made.recipe.accuracy == 0)) return 1;

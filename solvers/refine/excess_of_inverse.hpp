@@ -1,6 +1,7 @@
-// Whether coarse factors show how ill-conditioned A is.
+// Whether coarse factors reveal how ill-conditioned A is.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -16,16 +17,16 @@
 
 namespace lasolve {
 
-/// How much larger than M⁻¹, by which the factors solve, the inverse of A may be: an estimate of ‖(I − F)⁻¹‖∞ with F = I − M⁻¹A, as
-/// A⁻¹ = (I − F)⁻¹M⁻¹. Infinite: A may have a tiny singular value that M does not show. Then F has an eigenvalue near 1.
+/// By what factor A⁻¹ may exceed M⁻¹, the inverse that the factors apply: a heuristic estimate of ‖(I − F)⁻¹‖∞, as A⁻¹ = (I − F)⁻¹M⁻¹ with
+/// F = I − M⁻¹A. Infinite if F may have an eigenvalue near 1: then A may have a tiny singular value that M hides.
 ///
-/// This is the power method. A step of classical refinement makes F e of an error e. Random vectors contain some 1/√n of each eigenvector, and that of
-/// 1 stays. So errors that begin as random vectors have to halve in each step but the first, down to 2⁻⁵/√n, and the estimate
-/// is Σ‖Fᵏe‖∞. Scaling rows of A does not change F, and transposing A does not change its eigenvalues.
+/// This is the power method. A step of classical refinement makes F e of an error e. Random vectors have a component of about 1/√n along each
+/// eigenvector, and one with eigenvalue 1 remains. So each step must halve the largest element, down to 2⁻⁵/√n; the first may
+/// make it 4 times as large. Scaling rows of A does not change F, and transposing A does not change its eigenvalues.
 ///
-/// Elements are ±1/2 to ±1 with many digits. If they were ±1, A e could be exact in the type of the factors, or cancel, and F e be 0 by chance.
+/// Elements begin as ±1/2 to ±1 with many digits. If they were ±1, A e could be exact in the type of the factors, or cancel, and F e be 0.
 ///
-/// A product with A and a solve of four columns for each step, mostly two or three.
+/// Each step takes a product with A and a solve, of four columns. Mostly two or three steps.
 /// Source: Neumann's series; von Mises & Pollaczek-Geiringer, ZAMM 9, 1929.
 template <class T, class Space>
 double excess_of_inverse(Queue<Space>& q, Factors<T, Space>& factors, const SystemMatrix<T, Space>& A) {
@@ -44,16 +45,18 @@ double excess_of_inverse(Queue<Space>& q, Factors<T, Space>& factors, const Syst
   const Settled settled(q);
   copy<T>(q, std::as_const(first).view(), E.view());
   const MatrixView<const T, Space> error = E.view(), correction = D.view();
-  double sum = 1;
-  for (double most = most_at_first, now = 1; now > small_enough; most = now / 2, sum += now) {
+  double sum = 1, rate = 0, before = 1, now = 1;
+  for (int step = 1; now > small_enough; ++step, before = now) {
     fill(q, T(0), D.view());
     std::visit([&](const auto& a) { residual<T>(q, a, error, correction, D.view()); }, A);
     factors.apply(q, correction, D.view(), Op::none);
     add(q, correction, E.view());
     now = largest(*column_norms<T>(q, error));
-    if (!(now <= most)) return std::numeric_limits<double>::infinity();
+    if (!(now <= (step == 1 ? most_at_first : before / 2))) return std::numeric_limits<double>::infinity();
+    if (step > 1) rate = std::max(rate, now / before);
+    sum += now;
   }
-  return sum;
+  return std::max(sum, 1 / (1 - rate));
 }
 
 }  // namespace lasolve

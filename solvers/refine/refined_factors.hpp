@@ -12,7 +12,7 @@
 
 namespace lasolve {
 
-/// As what ‖A⁻¹‖ is estimated with where the factors are too coarse to see how ill-conditioned A is.
+/// What ‖A⁻¹‖ is estimated with if coarse factors alone may hide its size.
 template <class T, class Space>
 class RefinedFactors final : public Factors<T, Space> {
  public:
@@ -21,7 +21,7 @@ class RefinedFactors final : public Factors<T, Space> {
       : factors_(factors), A_(std::move(A)), norms_(norms) {}
 
   std::int64_t order() const override { return factors_.order(); }
-  /// GMRES sees residuals as M⁻¹ does, where a few large components may hide the others. So it is begun again until these are small as well.
+  /// GMRES stops by ‖M⁻¹r‖₂, where a few large components may hide the others. It restarts, at most twice, until residuals are small themselves.
   void apply(Queue<Space>& q, MatrixView<const T, Space> B, MatrixView<T, Space> X, Op op) override {
     constexpr int most_attempts = 3;
     constexpr double tolerance = 0x1p-30;
@@ -48,7 +48,7 @@ class RefinedFactors final : public Factors<T, Space> {
     }
     has_solved_all_ = has_solved_all_ && solved;
   }
-  /// Whether all residuals became small.
+  /// Whether all residuals became small, in all calls so far.
   bool has_solved_all() const { return has_solved_all_; }
   void apply_in_T(Queue<Space>& q, MatrixView<const T, Space> B, MatrixView<T, Space> X, Op op) override {
     apply(q, B, X, op);
