@@ -27,10 +27,10 @@ void in_parts(Queue<Space>& q, Phase phase, std::int64_t n, std::int64_t nrhs, c
 }
 
 /// residual_within_range(), the same way.
-template <class T, class Space, class Norm>
+template <class T, class Space>
 ResidualNorms residual_in_parts(Queue<Space>& q, Phase phase, const std::function<void(double)>& tell,
-                                const SystemMatrix<T, Space>& A, Norm norm_of_A, MatrixView<const T, Space> X,
-                                MatrixView<const T, Space> B, MatrixView<T, Space> R,
+                                const SystemMatrix<T, Space>& A, const std::function<long double()>& norm_of_A,
+                                MatrixView<const T, Space> X, MatrixView<const T, Space> B, MatrixView<T, Space> R,
                                 MatrixView<const T, Space> tail = {}) {
   if (!tell) return residual_within_range<T>(q, A, norm_of_A, X, B, R, tail);
   ResidualNorms all;

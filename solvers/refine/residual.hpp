@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <initializer_list>
 #include <limits>
 #include <vector>
@@ -130,8 +131,9 @@ struct ResidualNorms {
 /// R ← 2^−e (B − A X) with exponents as of exponents_within_range(norm_of_A(), x). They are taken for 0, so that all that is
 /// asked of the device is waited for at once; where that was wrong, R is computed again. With what X has below its last digits, a tail, R
 /// is computed in twice the precision.
-template <class T, class Space, class Norm>
-ResidualNorms residual_within_range(Queue<Space>& q, const SystemMatrix<T, Space>& A, Norm norm_of_A,
+template <class T, class Space>
+ResidualNorms residual_within_range(Queue<Space>& q, const SystemMatrix<T, Space>& A,
+                                    const std::function<long double()>& norm_of_A,
                                     std::type_identity_t<MatrixView<const T, Space>> X,
                                     std::type_identity_t<MatrixView<const T, Space>> B,
                                     std::type_identity_t<MatrixView<T, Space>> R,

@@ -14,7 +14,9 @@
 namespace lasolve {
 
 // Compiled once, in engine.cpp.
-#define LASOLVE_EXTERN(T) extern template class Solver<T, Cpu>;
+#define LASOLVE_EXTERN(T)              \
+  extern template class Judge<T, Cpu>; \
+  extern template class Solver<T, Cpu>;
 LASOLVE_ELEMENTS(LASOLVE_EXTERN)
 #undef LASOLVE_EXTERN
 

@@ -20,7 +20,9 @@ namespace lasolve {
 LASOLVE_CPU_ELEMENTS(LASOLVE_ASSERT)
 #undef LASOLVE_ASSERT
 
-#define LASOLVE_INSTANTIATE(T) template class Solver<T, Cpu>;
+#define LASOLVE_INSTANTIATE(T)  \
+  template class Judge<T, Cpu>; \
+  template class Solver<T, Cpu>;
 LASOLVE_ELEMENTS(LASOLVE_INSTANTIATE)
 #undef LASOLVE_INSTANTIATE
 
