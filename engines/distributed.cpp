@@ -124,11 +124,11 @@ void SeenByAll::sum(std::vector<long double>& numbers) const {
 std::optional<Scales> scales_of(Engine& engine, const PartOfA& A, bool symmetrically, bool always) {
   using namespace equilibration;
   const SeenByAll seen(engine);
-  const auto for_each = [&](auto f) { for_each_magnitude(A, Op::none, f); };
+  const auto for_each = [&](Alone, auto f) { for_each_magnitude(A, Op::none, f); };
   Scales scales;
   if (symmetrically) {
     Largest diagonal(A.n());
-    for_each([&](std::int64_t i, std::int64_t j, double a) {
+    for_each_magnitude(A, Op::none, [&](std::int64_t i, std::int64_t j, double a) {
       if (i == j) diagonal.add(i, a);
     });
     diagonal.be_of_all(seen);

@@ -183,7 +183,7 @@ void Solve::judge_by_condition(const Factors& factors, const Recipe& by) {
     Scaling scaling{of_A_.row_sums};
     if (!judge_scaled(factors, scaling, solve_.rcond_of_scaled_rows)) {
       scaling = scaling_of_columns(
-          of_A_.row_sums, [&](auto f) { for_each_magnitude(system_.A, system_.op, f); }, SeenByAll(engine_));
+          of_A_.row_sums, [&](Alone, auto f) { for_each_magnitude(system_.A, system_.op, f); }, SeenByAll(engine_));
       judge_scaled(factors, scaling, solve_.rcond_of_scaled_columns);
     }
   }

@@ -50,16 +50,16 @@ class Largest {
   std::vector<std::int64_t> exponents_;
 };
 
-/// As in LAPACK's geequ: rows are brought to a largest element of 1, and then columns. for_each(f): f(i, j, |aᵢⱼ|) for all elements
+/// As in LAPACK's geequ: rows are brought to a largest element of 1, and then columns. for_each(alone, f): f(i, j, |aᵢⱼ|) for all elements
 /// that are seen here; `seen`: as SeenHere.
 template <class ForEach, class Seen>
 Scales of_rows_and_columns(std::int64_t n, ForEach for_each, const Seen& seen, bool always) {
   Largest rows(n), columns(n);
-  for_each([&](std::int64_t i, std::int64_t, double a) { rows.add(i, a); });
+  for_each(Alone::rows, [&](std::int64_t i, std::int64_t, double a) { rows.add(i, a); });
   rows.be_of_all(seen);
   Scales scales;
   if (always || rows.are_badly_scaled()) scales.rows = rows.inverse();
-  for_each([&](std::int64_t i, std::int64_t j, double a) { columns.add(j, a, scales.of(i, 0)); });
+  for_each(Alone::columns, [&](std::int64_t i, std::int64_t j, double a) { columns.add(j, a, scales.of(i, 0)); });
   columns.be_of_all(seen);
   if (always || columns.are_badly_scaled()) scales.columns = columns.inverse();
   return scales;
@@ -88,10 +88,11 @@ template <class T, class Space>
 std::optional<Scales> scales_of(Queue<Space>& q, const KnownMatrix<T, Space>& A, bool symmetric, bool always) {
   const std::int64_t n = A.order();
   if (n == 0) return {};
-  Scales scales = symmetric || A.is_triangle()
-                      ? equilibration::of_diagonal(diagonal_of(q, A), always)
-                      : equilibration::of_rows_and_columns(
-                            n, [&](auto f) { for_each_magnitude(q, A.with(Op::none), f); }, SeenHere(), always);
+  Scales scales =
+      symmetric || A.is_triangle()
+          ? equilibration::of_diagonal(diagonal_of(q, A), always)
+          : equilibration::of_rows_and_columns(
+                n, [&](Alone alone, auto f) { for_each_magnitude(q, A.with(Op::none), alone, f); }, SeenHere(), always);
   return scales.any() ? std::optional(std::move(scales)) : std::nullopt;
 }
 

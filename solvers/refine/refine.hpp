@@ -176,7 +176,8 @@ class Distances {
 /// On entry X solves the system in the precision of the factors, which solve with A where they are applied with `op`; `a_norm` is
 /// ‖A‖∞, `R` (n × nrhs) is workspace. Of all right-hand sides, the columns `which` are refined.
 /// Not converged: a residual is not finite, or an update did not halve it, or 30 updates were not enough. With extra residuals: an update
-/// was not half as large as the one before.
+/// was not half as large as the one before. The first update by inv(L U) may leave a larger residual: that of x before it is small wherever
+/// the factors' error hardly changes A x, but not that of the error of x.
 /// Source: the stopping rule is LAPACK's dsgesv; Langou, Langou, Luszczek, Kurzak, Buttari & Dongarra, SC 2006. With extra residuals,
 /// xGERFSX; Demmel, Hida, Kahan, Li, Mukherjee & Riedy, "Error bounds from extra-precise iterative refinement", TOMS 32, 2006.
 template <class T, class Space>
@@ -204,7 +205,8 @@ Refinement refine(Queue<Space>& q, Refine how, Factors<T, Space>& factors, const
       const auto last = lasts.empty() ? std::nullopt : std::optional(lasts[i]);
       now[j] = to.extra ? distances.of_update(r[i], x[i], last) : residuals[j];
       if (distances.ends(now[j])) continue;
-      if (now[j] < before[j] / 2 && all.updates < most_updates)
+      const bool may_grow = all.updates == 1 && how == Refine::classical && std::isfinite(now[j]);
+      if ((now[j] < before[j] / 2 || may_grow) && all.updates < most_updates)
         stay.push_back(i);
       else
         all.stalled.push_back(j);

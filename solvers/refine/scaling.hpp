@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "core/cpu/parallel.hpp"
 #include "solvers/ending.hpp"
 #include "solvers/refine/condition.hpp"
 #include "solvers/refine/known_matrix.hpp"
@@ -15,9 +16,16 @@
 
 namespace lasolve {
 
-/// f(i, j, |aᵢⱼ|) for all elements, on the host: a few columns of what is stored come there at a time.
+/// Which elements no two threads are given at once: those of a row, or of a column.
+enum class Alone { rows, columns };
+
+inline int threads_of_host(const Queue<Cpu>& q) { return q.threads(); }
+inline int threads_of_host(const Queue<Cuda>&) { return 0; }  // all
+
+/// f(i, j, |aᵢⱼ|) for all elements, on all cores of the host: a few columns of what is stored come there at a time. In a row, or in a column,
+/// they come in order.
 template <class T, class Space, class F>
-void for_each_magnitude(Queue<Space>& q, const SystemMatrix<T, Space>& A, F f) {
+void for_each_magnitude(Queue<Space>& q, const SystemMatrix<T, Space>& A, Alone alone, F f) {
   const auto* const symmetric = std::get_if<Symmetric<T, Space>>(&A);
   const auto* const spread = std::get_if<SpreadOperand<T, Space>>(&A);
   const Operand<T, Space> given = symmetric ? symmetric->half
@@ -28,19 +36,27 @@ void for_each_magnitude(Queue<Space>& q, const SystemMatrix<T, Space>& A, F f) {
   const std::int64_t n = spread ? spread->rows() : stored.rows(), columns = spread ? n : stored.cols(),
                      at_once = std::max<std::int64_t>(1, (1 << 22) / std::max<std::int64_t>(1, n));
   Matrix<T, Space> brought(n, spread ? std::min(at_once, n) : 0);
+  const Queue<Cpu> host(symmetric ? 1 : threads_of_host(q));  // an element of a triangle belongs to two rows
   for (std::int64_t first = 0; first < columns; first += at_once) {
     const std::int64_t count = std::min(at_once, columns - first);
     if (spread) spread->matrix->columns(first, brought.view().columns(0, count));
     const Matrix<T> some =
         on_host(q, spread ? std::as_const(brought).view().columns(0, count) : stored.columns(first, count));
-    for (std::int64_t c = 0; c < some.cols(); ++c)
-      for (std::int64_t r = 0; r < n; ++r) {
-        const std::int64_t i = flips ? first + c : r, j = flips ? r : first + c;
-        if (symmetric && i < j) continue;
-        const double size = double(magnitude(some(r, c)));
-        f(i, j, size);
-        if (symmetric && i > j) f(j, i, size);
-      }
+    const auto look = [&](Range rows, Range cols) {
+      for (std::int64_t c = cols.begin; c < cols.end; ++c)
+        for (std::int64_t r = rows.begin; r < rows.end; ++r) {
+          const std::int64_t i = flips ? first + c : r, j = flips ? r : first + c;
+          if (symmetric && i < j) continue;
+          const double size = double(magnitude(some(r, c)));
+          f(i, j, size);
+          if (symmetric && i > j) f(j, i, size);
+        }
+    };
+    const bool by_rows = (alone == Alone::rows) != flips;
+    on_shares(host, by_rows ? n : count, double(n) * double(count), [&](std::int64_t begin, std::int64_t length) {
+      const Range share{begin, begin + length};
+      by_rows ? look(share, {0, count}) : look({0, n}, share);
+    });
   }
 }
 
@@ -52,12 +68,12 @@ Growth growth_of(Queue<Space>& q, KnownMatrix<T, Space>& A, const Scales& by, co
     most = std::ldexp(static_cast<long double>(A.largest_element(q)), by.exponent);
     norm = std::ldexp(A.norm(q, Op::none), by.exponent);
   } else {
-    std::vector<long double> sums(std::size_t(A.order()), 0);
-    for_each_magnitude(q, A.with(Op::none), [&](std::int64_t i, std::int64_t j, double a) {
+    std::vector<long double> sums(std::size_t(A.order()), 0), mosts = sums;
+    for_each_magnitude(q, A.with(Op::none), Alone::rows, [&](std::int64_t i, std::int64_t j, double a) {
       const long double scaled = std::ldexp(static_cast<long double>(a), int(by.of(i, j)));
-      most = larger(most, scaled), sums[std::size_t(i)] += scaled;
+      mosts[std::size_t(i)] = larger(mosts[std::size_t(i)], scaled), sums[std::size_t(i)] += scaled;
     });
-    norm = largest(sums);
+    most = largest(mosts), norm = largest(sums);
   }
   return {double(factors.of_U / most), double(factors.product / norm), factors.of_L};
 }
@@ -76,12 +92,12 @@ struct SeenHere {
 };
 
 /// With the weights of columns that LAPACK's geequ gives: rows are brought to a sum of 1, and then the largest element of each column
-/// to about 1. for_each(f): f(i, j, |aᵢⱼ|) for all elements that are seen here; `seen`: as SeenHere.
+/// to about 1. for_each(alone, f): f(i, j, |aᵢⱼ|) for all elements that are seen here; `seen`: as SeenHere.
 template <class ForEach, class Seen>
 Scaling scaling_of_columns(const std::vector<long double>& row_sums, ForEach for_each, const Seen& seen) {
   const std::size_t n = row_sums.size();
   std::vector<long double> largest(n, 0);
-  for_each([&](std::int64_t i, std::int64_t j, double a) {
+  for_each(Alone::columns, [&](std::int64_t i, std::int64_t j, double a) {
     auto& most = largest[std::size_t(j)];
     most = larger(most, a / row_sums[std::size_t(i)]);
   });
@@ -95,7 +111,7 @@ Scaling scaling_of_columns(const std::vector<long double>& row_sums, ForEach for
   const auto [least, most] = std::minmax_element(scaling.columns.begin(), scaling.columns.end());
   const int middle = n == 0 ? 0 : *least + (*most - *least) / 2;  // only ratios of weights count
   for (int& exponent : scaling.columns) exponent -= middle;
-  for_each([&](std::int64_t i, std::int64_t j, double a) {
+  for_each(Alone::rows, [&](std::int64_t i, std::int64_t j, double a) {
     scaling.row_sums[std::size_t(i)] += std::ldexp(static_cast<long double>(a), scaling.columns[std::size_t(j)]);
   });
   seen.sum(scaling.row_sums);
@@ -105,7 +121,7 @@ Scaling scaling_of_columns(const std::vector<long double>& row_sums, ForEach for
 template <class T, class Space>
 Scaling scaling_of_columns(Queue<Space>& q, const SystemMatrix<T, Space>& A, const std::vector<long double>& row_sums) {
   return scaling_of_columns(
-      row_sums, [&](auto f) { for_each_magnitude(q, A, f); }, SeenHere());
+      row_sums, [&](Alone alone, auto f) { for_each_magnitude(q, A, alone, f); }, SeenHere());
 }
 
 /// max over all elements of |r|ᵢ / (Σⱼ|aᵢⱼ|cⱼ‖y‖∞ + |b|ᵢ), for the residual r times 2^−exponent, and x = C y: as the backward error,
