@@ -62,10 +62,13 @@ const std::vector<Line> lines = {
     {"randsvd:n=300 --transpose --bounds --residual extra --equilibrate on --history --device cuda --output out/x.npy"},
     {"compare uniform --n 100 --gemm cublas,tiled --device cuda --unverified --warmup 0 --repeat 3 "
      "--json out/x.json"},
+    {"uniform:n=700 -f lu --block-size 128 --device cuda:0,1 --output out/x.npy"},
+    {"spd:n=700 -f cholesky --precision fp32 --block-size 128 --device cuda:0,1 --output out/x.npy"},
     {"small systems", solve_small_systems},
     {"in the order of a stream", solve_async},
     {"captured in a graph", solve_captured},
 };
+bool is_over_cards(const Line& line) { return line.words.find("cuda:0,1") != std::string::npos; }
 const Line on_the_cpu = {"uniform:n=200 --device cpu --output out/x.npy"};
 
 /// What is run, for whoever sees it crash or hang.
@@ -176,7 +179,10 @@ bool same(const Matrix<double>& X, const Matrix<double>& Y) {
 }
 
 constexpr const char* name_of(Fault fault) {
-  return fault == Fault::one ? "one call" : fault == Fault::memory ? "no more memory" : "the device is lost";
+  return fault == Fault::one      ? "one call"
+         : fault == Fault::memory ? "no more memory"
+         : fault == Fault::lost   ? "the device is lost"
+                                  : "cuda:1 is lost";
 }
 
 class Tried {
@@ -198,6 +204,7 @@ class Tried {
     some(Fault::one, counted.calls);
     some(Fault::memory, counted.allocations);
     some(Fault::lost, counted.calls);
+    if (is_over_cards(line_)) some(Fault::card, counted.calls);
     std::printf(
         "%5ld calls, %3ld allocations, %4ld faults, of which %4ld end in an error, %3ld failures, %6.1f ms: %s\n",
         counted.calls, counted.allocations, faults_, errors_, failures_, 1e3 * seconds_, line_.words.c_str());
@@ -231,8 +238,11 @@ class Tried {
     say_now(fault, k);
     begin(fault, k);
     Result result = run(line_);
-    const bool refuses = fault == Fault::lost && faults_ % 8 == 0;
-    const std::string wrong = refuses ? what_is_wrong_when_lost() : "";
+    std::string wrong;
+    if (faults_ % 8 == 0)
+      wrong = fault == Fault::lost   ? what_is_wrong_when_lost()
+              : fault == Fault::card ? what_is_wrong_without_second_card(result)
+                                     : "";
     const Counted counted = end();
     if (counted.failed.empty()) return false;
     ++faults_, errors_ += result.status != solved;
@@ -297,6 +307,12 @@ class Tried {
     return on_host.status == solved ? on_host.wrong : "the CPU does not solve where the device is lost";
   }
 
+  static std::string what_is_wrong_without_second_card(const Result& result) {
+    if (result.status == machine && result.said.find("cuda:1") == std::string::npos) return "it does not name the card";
+    const Result on_first = run(lines[0]);
+    return on_first.status == solved ? on_first.wrong : "cuda:0 does not solve where cuda:1 is lost";
+  }
+
   Counted run_clean(const char* when) {
     begin(Fault::none, 0);
     Result result = run(line_);
@@ -338,6 +354,7 @@ long try_lost_device() {
   lose_device();
   long failures = 0;
   for (const Line& line : lines) {
+    if (is_over_cards(line) && !why_no_cuda_device(1).empty()) continue;
     const Result result = run(line);
     const bool says = result.said.find("lost the device") != std::string::npos;
     if (result.status == machine && result.wrong.empty() && says) continue;
@@ -374,6 +391,10 @@ int try_all(double allowed, const char* log_file, int alone) {
   long failures = 0, faults = 0, calls = 0;
   for (const Line& line : lines) {
     if (alone >= 0 && &line != &lines.at(std::size_t(alone))) continue;
+    if (const std::string why = why_no_cuda_device(1); is_over_cards(line) && !why.empty()) {
+      std::printf("%s: %s\n", why.c_str(), line.words.c_str());
+      continue;
+    }
     Tried tried(line, allowed, log);
     failures += tried.all();
     faults += tried.faults(), calls += tried.calls();

@@ -8,8 +8,8 @@
 namespace lasolve::test::faults {
 
 /// Which calls fail. one: the k-th. memory: of those that allocate the k-th, and all behind it. lost: the k-th call and all behind it, as
-/// after an error that ends the context; what destroys or waits does so all the same.
-enum class Fault { none, one, memory, lost };
+/// after an error that ends the context; what destroys or waits does so all the same. card: the same, but only where cuda:1 is current.
+enum class Fault { none, one, memory, lost, card };
 
 /// What calls make, until others destroy it.
 enum class Object { none, device_memory, pinned_memory, locked_pages, stream, event, blas_handle, pool, green_context };

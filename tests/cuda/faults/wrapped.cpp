@@ -14,9 +14,16 @@
 #include "core/cuda/driver.hpp"
 #include "faults.hpp"
 
+extern "C" decltype(cudaGetDevice) __real_cudaGetDevice;
+
 namespace lasolve::test::faults {
 
 namespace {
+
+bool is_on_second_card() {
+  int device = 0;
+  return __real_cudaGetDevice(&device) == cudaSuccess && device == 1;
+}
 
 /// What a call does, apart from what it makes or ends.
 enum class Does { works, allocates, waits, ends };
@@ -32,7 +39,7 @@ struct State {
     const std::lock_guard lock(guard);
     if (does != Does::ends) ++counted.calls;
     if (does == Does::allocates) ++counted.allocations;
-    const bool is_lost = fault == Fault::lost && counted.calls >= k;
+    const bool is_lost = counted.calls >= k && (fault == Fault::lost || (fault == Fault::card && is_on_second_card()));
     const bool failed = does == Does::ends       ? is_lost
                         : fault == Fault::memory ? does == Does::allocates && counted.allocations >= k
                                                  : is_lost || (fault == Fault::one && counted.calls == k);
@@ -44,7 +51,7 @@ State state;
 
 template <class R>
 R error(Does does) {
-  const bool memory = does == Does::allocates && state.fault != Fault::lost, lost = state.fault == Fault::lost;
+  const bool lost = state.fault == Fault::lost || state.fault == Fault::card, memory = does == Does::allocates && !lost;
   if constexpr (std::is_same_v<R, cublasStatus_t>)
     return memory ? CUBLAS_STATUS_ALLOC_FAILED : CUBLAS_STATUS_EXECUTION_FAILED;
   else if constexpr (std::is_same_v<R, CUresult>)
@@ -167,6 +174,9 @@ WRAP(cudaMemPoolSetAttribute, works, none)
 WRAP(cudaMemPoolGetAttribute, works, none)
 WRAP(cudaMemPoolTrimTo, works, none)
 WRAP(cudaMemGetInfo, works, none)
+WRAP(cudaMemPoolSetAccess, works, none)
+WRAP(cudaDeviceCanAccessPeer, works, none)
+WRAP(cudaDeviceEnablePeerAccess, works, none)
 WRAP(cudaMemcpyAsync, works, none)
 WRAP(cudaMemcpy2DAsync, works, none)
 WRAP(cudaMemsetAsync, works, none)
