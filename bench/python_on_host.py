@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""Calls from Python on the CPU: a small system beside numpy.linalg.solve and scipy.linalg.solve, the import, and the memory that a large
-system takes with overwrite_a and without.
+"""Calls from Python on the CPU: a small and a large system beside numpy.linalg.solve and scipy.linalg.solve, the import, and the memory that
+the large system takes with overwrite_a and without.
 
     bench/python_on_host.py [--n 4] [--large 4000] [--rounds 300]
 
-Microseconds are the least of the rounds, which take the solvers in turns. Memory is the growth of the peak of a process in its call, over
-the bytes of A.
+Microseconds are the least of the rounds, which take the solvers in turns. Seconds of the large system are the least and the median of nine
+turns; each call comes after a rest, until the threads of the library before spin no more. Memory is the growth of the peak of a process in its call, over the
+bytes of A.
 """
 import argparse
+import statistics
 import subprocess
 import sys
 import time
@@ -50,6 +52,29 @@ def least_microseconds(calls, rounds, repeats=200):
     return least
 
 
+def seconds_in_turns(calls, turns=9, rest=0.1):
+    spent = {name: [] for name in calls}
+    for _ in range(turns):
+        for name, call in calls.items():
+            time.sleep(rest)
+            begin = time.perf_counter()
+            call()
+            spent[name].append(time.perf_counter() - begin)
+    return {name: (min(its), statistics.median(its)) for name, its in spent.items()}
+
+
+def beside_numpy(n):
+    """A call of ours, and a refined one, in turns with numpy's, of matrices by rows and by columns."""
+    for order in "CF":
+        a = np.asarray(np.random.default_rng(1).random((n, n)), order=order)
+        b = np.ones(n)
+        for said, more in (("", {}), (", precision='fp32'", {"precision": "fp32"})):
+            seconds = seconds_in_turns({"numpy": lambda: np.linalg.solve(a, b), "lasolve": lambda: lasolve.solve(a, b, **more)})
+            (least, median), (their_least, their_median) = seconds["lasolve"], seconds["numpy"]
+            print(f"lasolve.solve(a, b{said}), order {order}, n = {n}: {least:.3f} s, {their_least / least:.2f} times as fast as numpy; "
+                  f"medians {median:.3f} s, {their_median / median:.2f} times")  # fmt: skip
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--n", type=int, default=4)
@@ -63,6 +88,7 @@ def main():
         calls["scipy"] = lambda: scipy.linalg.solve(a, b)
     for name, least in least_microseconds(calls, options.rounds).items():
         print(f"{name:8} n = {options.n}: {least:6.2f} us a call")
+    beside_numpy(options.large)
     text = "import numpy, time; begin = time.perf_counter(); import lasolve; print(time.perf_counter() - begin)"
     print(f"import lasolve, behind numpy: {1e3 * min(said_by(text) for _ in range(10)):.1f} ms")
     for module in ["lasolve"] + ["scipy.linalg"] * bool(scipy):

@@ -74,18 +74,27 @@ std::int64_t factor_copy_of_leaf(Half<T> A) {
   return bad;
 }
 
-/// B ← T B, or B ← B T. What is not halved is a product with a whole matrix, whose other triangle is zero.
+/// With zeros in its other triangle.
+template <class T>
+Matrix<T> whole(Triangle<T, Cpu> tri) {
+  const std::int64_t n = tri.order();
+  Matrix<T> all(n, n);
+  for (std::int64_t j = 0; j < n; ++j)
+    for (std::int64_t i = 0; i < n; ++i)
+      all(i, j) = i == j && tri.unit ? T(1) : (tri.lower ? i >= j : i <= j) ? tri.values(i, j) : T(0);
+  return all;
+}
+
+/// B ← T B, or B ← B T.
 template <class T>
 void multiply_triangle(Work<T>& w, Triangle<T, Cpu> tri, bool from_left, MatrixView<T> B) {
   constexpr std::int64_t leaf = 64;
   const std::int64_t n = tri.order(), others = from_left ? B.cols() : B.rows();
   if (n <= leaf) {
-    Matrix<T> whole(n, n), before(B.rows(), B.cols());
-    for (std::int64_t j = 0; j < n; ++j)
-      for (std::int64_t i = 0; i < n; ++i)
-        whole(i, j) = i == j && tri.unit ? T(1) : (tri.lower ? i >= j : i <= j) ? tri.values(i, j) : T(0);
+    const Matrix<T> all = whole(tri);
+    Matrix<T> before(B.rows(), B.cols());
     convert<T>(w.q, B, before.view());
-    const Operand<T> its = whole.view(), of = before.view();
+    const Operand<T> its = all.view(), of = before.view();
     return w.gemm(w.q, T(1), from_left ? its : of, from_left ? of : its, T(0), B);
   }
   const std::int64_t n1 = first_half(n, leaf), n2 = n - n1;
@@ -182,8 +191,10 @@ void invert_triangle(Work<T>& w, Half<T> A) {
   const MatrixView<T> off = A.beside(n1);
   trsm_left(w.q, w.gemm, stored(A.lower ? T2 : T1), off);
   trsm_right(w.q, w.gemm, stored(A.lower ? T1 : T2), off);
-  for (std::int64_t j = 0; j < off.cols(); ++j)
-    for (std::int64_t i = 0; i < off.rows(); ++i) off(i, j) = -off(i, j);
+  on_shares(w.q, off.cols(), double(off.rows()) * double(off.cols()), [&](std::int64_t first, std::int64_t count) {
+    for (std::int64_t j = first; j < first + count; ++j)
+      for (std::int64_t i = 0; i < off.rows(); ++i) off(i, j) = -off(i, j);
+  });
   invert_triangle(w, T1);
   invert_triangle(w, T2);
 }
@@ -192,14 +203,10 @@ template <class T>
 void square_of_inverse(Work<T>& w, Half<T> A) {
   const std::int64_t n = A.n(), leaf = leaf_of(w);
   if (n <= leaf) {
+    const Matrix<T> L = whole(A.factor());  // the inverse of a factor, or its transpose
+    const Operand<T> its = L.view();
     Matrix<T> square(n, n);
-    const Triangle<T, Cpu> L = A.factor();
-    for (std::int64_t j = 0; j < n; ++j)  // LᵀL, where L is the inverse of a factor, or its transpose UUᵀ
-      for (std::int64_t i = j; i < n; ++i) {
-        T sum = 0;
-        for (std::int64_t k = i; k < n; ++k) sum += L.values(k, i) * L.values(k, j);
-        square(i, j) = square(j, i) = sum;
-      }
+    w.gemm(w.q, T(1), transposed(its), its, T(0), square);  // LᵀL, or UUᵀ
     return copy_half<T>(A.lower, square.view(), A.A);
   }
   const std::int64_t n1 = first_half(n, leaf), n2 = n - n1;

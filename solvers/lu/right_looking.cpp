@@ -3,7 +3,7 @@
 // A panel is factored in steps. What a step does to the columns of the next one is in the chain, which everything waits for.
 // To the rest of its panel it is near, to the next panel soon; and soon is what a whole panel does to the next but one. What it
 // does to all behind that is the bulk: it has the time of the whole next panel. With one lane there is nothing to go ahead of,
-// and each step updates all columns at once.
+// and each step updates all columns at once. There the rows of L are interchanged at the end, while its columns are in cache.
 #include "solvers/lu/planning.hpp"
 #include "solvers/lu/steps.hpp"
 
@@ -55,8 +55,11 @@ std::vector<Task> lu_right_looking(const Blocking& by) {
       a.update(bulk, panel, wanted);
       a.update(bulk, panel, rest);
     }
-    a.interchange(bulk, panel, {0, panel.begin}, Role::L_to_the_left);
+    if (!by.lanes.single()) a.interchange(bulk, panel, {0, panel.begin}, Role::L_to_the_left);
   }
+  if (by.lanes.single())
+    for (Range p = by.panel_at(0); !p.empty(); p = by.panel_at(p.end))
+      a.interchange(bulk, {p.end, by.columns()}, p, Role::L_to_the_left);
   return std::move(a).tasks();
 }
 

@@ -21,7 +21,9 @@ struct Interchanges<Cpu> {
 /// Each core takes chunks of columns, and makes all interchanges in one chunk while it is in cache.
 template <class T, class Interchanges>
 void on_column_chunks(Queue<Cpu>& q, MatrixView<T> A, std::int64_t count, Interchanges interchanges) {
-  constexpr std::int64_t chunk = 16;
+  constexpr std::int64_t most = 16, cached = 1 << 18;  // columns, bytes
+  const std::int64_t chunk =
+      std::clamp<std::int64_t>(cached / std::int64_t(sizeof(T)) / std::max<std::int64_t>(1, A.rows()), 1, most);
   constexpr double work_of_an_interchange = 32;  // two cache misses
   on_shares(q, A.cols(), work_of_an_interchange * double(A.cols()) * double(count),
             [&](std::int64_t j, std::int64_t n) {
