@@ -112,7 +112,6 @@ ResidualNorms Solve::residual(Distributed<double>* R) {
 
 /// X ← X + inv(op(A)) (B − op(A) X), as lasolve::refine() does it; false where a column stalls.
 bool Solve::refine(const Factors& factors, const Recipe& by) {
-  constexpr int most_updates = 30;
   tell_recipe(recipes_, by);
   lap();
   const Distances<double> distances({.accuracy = by.accuracy}, of_A_.norm, system_.A.n());
@@ -130,7 +129,7 @@ bool Solve::refine(const Factors& factors, const Recipe& by) {
       if (!open[j]) continue;
       const double now = distances.of_residual(norms.r[j], norms.x[j], norms.b[j]);
       worst = larger(worst, now);
-      const bool goes_on = !distances.ends(now) && now < before[j] / 2 && updates < most_updates;
+      const bool goes_on = !distances.ends(now) && may_gain(by.refine, updates, now, before[j]);
       stalled |= !distances.ends(now) && !goes_on;
       open[j] = goes_on, before[j] = now, any |= goes_on;
     }

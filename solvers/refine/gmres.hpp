@@ -33,9 +33,10 @@ class Gmres {
   static constexpr int most_steps = 30;
   using Real = real_of<T>;
 
-  /// `a_norm`: ‖op(A)‖∞. Factors are applied with `op`, in the arithmetic of T.
-  Gmres(Queue<Space>& q, Factors<T, Space>& factors, const SystemMatrix<T, Space>& A, Op op, long double a_norm)
-      : q_(q), factors_(factors), A_(A), op_(op), exponent_(exponent_within_range<T>(a_norm, 2)) {}
+  /// `a_norm`: ‖op(A)‖∞. Factors are applied with `op`, in the arithmetic of T. All of it is that phase.
+  Gmres(Queue<Space>& q, Phase phase, Factors<T, Space>& factors, const SystemMatrix<T, Space>& A, Op op,
+        long double a_norm)
+      : q_(q), phase_(phase), factors_(factors), A_(A), op_(op), exponent_(exponent_within_range<T>(a_norm, 2)) {}
 
   /// How many right-hand sides have room for their bases in a quarter of the memory of A, or in 64 MiB.
   std::int64_t at_once(std::int64_t nrhs) const {
@@ -51,6 +52,7 @@ class Gmres {
     basis_ = Matrix<T, Space>(n, c * (most_steps + 1));
     next_ = Matrix<T, Space>(n, c), sums_ = Matrix<Real, Space>(most_steps + 1, c);
     const Settled settled(q_);
+    q_.phase(phase_);
     std::vector<Krylov> open = begun(D, tolerances), all;
     int steps = 0;
     for (; !open.empty() && steps < most_steps; ++steps) {
@@ -103,7 +105,9 @@ class Gmres {
   }
   /// The first of the sums.
   Matrix<Real> fetched(std::int64_t rows, std::int64_t columns) {
-    return on_host<Real>(q_, MatrixView<const Real, Space>(sums_.view().block(0, 0, rows, columns)));
+    Matrix<Real> sums = on_host<Real>(q_, MatrixView<const Real, Space>(sums_.view().block(0, 0, rows, columns)));
+    q_.phase(phase_);  // which that wait has ended
+    return sums;
   }
   /// sums(:, i) ← −Vᵀ w.
   void multiply_into(std::int64_t i, MatrixView<const T, Space> V, MatrixView<const T, Space> w) {
@@ -182,6 +186,7 @@ class Gmres {
   }
 
   Queue<Space>& q_;
+  const Phase phase_;
   Factors<T, Space>& factors_;
   const SystemMatrix<T, Space>& A_;
   const Op op_;
@@ -192,14 +197,15 @@ class Gmres {
 
 /// D ← M⁻¹D, corrected. D: n × nrhs. The steps that the slowest took.
 template <class T, class Space>
-int correct_by_gmres(Queue<Space>& q, Factors<T, Space>& factors, const SystemMatrix<T, Space>& A, Op op,
+int correct_by_gmres(Queue<Space>& q, Phase phase, Factors<T, Space>& factors, const SystemMatrix<T, Space>& A, Op op,
                      long double a_norm, MatrixView<T, Space> D, const std::vector<double>& tolerances) {
-  Gmres<T, Space> gmres(q, factors, A, op, a_norm);
+  Gmres<T, Space> gmres(q, phase, factors, A, op, a_norm);
   const std::int64_t at_once = gmres.at_once(D.cols());
   int steps = 0;
   for (std::int64_t j = 0; j < D.cols(); j += at_once) {
     const std::int64_t some = std::min(at_once, D.cols() - j);
     const MatrixView<T, Space> d = D.columns(j, some);
+    q.phase(phase);
     factors.apply_in_T(q, d, d, op);
     steps = std::max(steps, gmres.correct(d, {tolerances.begin() + j, tolerances.begin() + j + some}));
   }

@@ -169,22 +169,28 @@ class Distances {
   const long double a_norm_, bound_;
 };
 
+/// Whether one more update is made after so many: not where an update did not halve the residual, nor after 30. The first by inv(L U) may
+/// leave a larger one: that of x before it is small wherever the error of the factors hardly changes A x, but not that of the error of x.
+inline bool may_gain(Refine how, int updates, double now, double before) {
+  constexpr int most_updates = 30;
+  const bool may_grow = how == Refine::classical && updates == 1 && std::isfinite(now);
+  return (now < before / 2 || may_grow) && updates < most_updates;
+}
+
 /// X ← X + D until, for every column, ‖r‖∞ ≤ ‖x‖∞·‖A‖∞·ε·√n for r = b − A x, or ‖r‖∞ ≤ (‖A‖∞‖x‖∞ + ‖b‖∞)·accuracy where that is not 0,
 /// at most 30 times. D ≈ A⁻¹R is inv(L U) R, or, by GMRES, better than that. With extra residuals, X has a tail meanwhile, and the end is
 /// ‖d‖∞ ≤ ε‖x‖∞: as each update is at most half of the one before, all that would follow are together no more than that.
 ///
 /// On entry X solves the system in the precision of the factors, which solve with A where they are applied with `op`; `a_norm` is
 /// ‖A‖∞, `R` (n × nrhs) is workspace. Of all right-hand sides, the columns `which` are refined.
-/// Not converged: a residual is not finite, or an update did not halve it, or 30 updates were not enough. With extra residuals: an update
-/// was not half as large as the one before. The first update by inv(L U) may leave a larger residual: that of x before it is small wherever
-/// the factors' error hardly changes A x, but not that of the error of x.
+/// Not converged: a residual is not finite, or no update more may gain. With extra residuals: an update was not half as large as the one
+/// before.
 /// Source: the stopping rule is LAPACK's dsgesv; Langou, Langou, Luszczek, Kurzak, Buttari & Dongarra, SC 2006. With extra residuals,
 /// xGERFSX; Demmel, Hida, Kahan, Li, Mukherjee & Riedy, "Error bounds from extra-precise iterative refinement", TOMS 32, 2006.
 template <class T, class Space>
 Refinement refine(Queue<Space>& q, Refine how, Factors<T, Space>& factors, const SystemMatrix<T, Space>& A, Op op,
                   long double a_norm, const RefineTo& to, MatrixView<const T, Space> B, MatrixView<T, Space> X,
                   MatrixView<T, Space> R, std::vector<std::size_t> which) {
-  constexpr int most_updates = 30;
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const Distances<T> distances(to, a_norm, B.rows());
   std::vector<double> before(std::size_t(B.cols()), infinity), now(before.size(), 0), residuals = now, lasts;
@@ -205,8 +211,7 @@ Refinement refine(Queue<Space>& q, Refine how, Factors<T, Space>& factors, const
       const auto last = lasts.empty() ? std::nullopt : std::optional(lasts[i]);
       now[j] = to.extra ? distances.of_update(r[i], x[i], last) : residuals[j];
       if (distances.ends(now[j])) continue;
-      const bool may_grow = all.updates == 1 && how == Refine::classical && std::isfinite(now[j]);
-      if ((now[j] < before[j] / 2 || may_grow) && all.updates < most_updates)
+      if (may_gain(how, all.updates, now[j], before[j]))
         stay.push_back(i);
       else
         all.stalled.push_back(j);
@@ -229,7 +234,7 @@ Refinement refine(Queue<Space>& q, Refine how, Factors<T, Space>& factors, const
       std::vector<double> tolerances;
       for (const std::size_t j : open.which())
         tolerances.push_back(to.extra ? 1e-4 : std::clamp(0.1 / now[j], 1e-10, 0.1));
-      all.gmres_steps += correct_by_gmres(q, factors, A, op, a_norm, D, tolerances);
+      all.gmres_steps += correct_by_gmres(q, Phase::refine, factors, A, op, a_norm, D, tolerances);
     } else {
       in_parts(q, Phase::refine, D.rows(), D.cols(), teller.solve(all.updates), [&](std::int64_t j, std::int64_t some) {
         factors.apply(q, D.columns(j, some), D.columns(j, some), op);

@@ -35,7 +35,7 @@ class RefinedFactors final : public Factors<T, Space> {
     fill(q, T(0), X);
     bool solved = false;
     for (int attempt = 0; attempt < most_attempts && !solved; ++attempt) {
-      correct_by_gmres(q, factors_, A, op, norms_[op != Op::none], R.view(), tolerances);
+      correct_by_gmres(q, Phase::check, factors_, A, op, norms_[op != Op::none], R.view(), tolerances);
       add(q, std::as_const(R).view(), X);
       const ResidualNorms norms = residual_within_range<T, Space>(
           q, A, [&] { return norms_[op != Op::none]; }, X, std::as_const(given).view(), R.view());

@@ -22,8 +22,8 @@ enum class Alone { rows, columns };
 inline int threads_of_host(const Queue<Cpu>& q) { return q.threads(); }
 inline int threads_of_host(const Queue<Cuda>&) { return 0; }  // all
 
-/// f(i, j, |aᵢⱼ|) for all elements, on all cores of the host: a few columns of what is stored come there at a time. In a row, or in a column,
-/// they come in order.
+/// f(i, j, |aᵢⱼ|) for all elements, on all cores of the host, or on one for a triangle: a few columns of what is stored come there at a
+/// time. In a row, or in a column, they come in order.
 template <class T, class Space, class F>
 void for_each_magnitude(Queue<Space>& q, const SystemMatrix<T, Space>& A, Alone alone, F f) {
   const auto* const symmetric = std::get_if<Symmetric<T, Space>>(&A);

@@ -73,5 +73,34 @@ TEST(TwoTriangles, solve_as_apart_on_Cuda) {
   expect_as_apart<float>();
 }
 
+/// A triangle in fp32 with right-hand sides in fp64: nearly its solution, and 3 B has three times that to the last digits of fp64.
+TEST(TriangleInFp32, is_solved_with_in_fp64_on_Cuda) {
+  if (const std::string why = why_no(Device::cuda); !why.empty()) GTEST_SKIP() << why;
+  Queue<Cuda> q(0);
+  for (const TriangleForm form : all_triangle_forms())
+    for (const std::int64_t n : {129, 700, 2100})
+      for (const std::int64_t count : {1, 3, 8, 20}) {
+        if (form.right) continue;
+        SCOPED_TRACE(testing::Message() << form << ", n = " << n << ", " << count << " right-hand sides");
+        const Matrix<float> stored = random_triangle<float>(n, form);
+        const Matrix<double> B = padded_rhs<double>(n, count, form);
+        const Matrix<double> wide = matrix_of<double>(n, n, [&](auto i, auto j) { return double(stored(i, j)); });
+        const Matrix<double> threefold = matrix_of<double>(n, count, [&](auto i, auto j) { return 3 * B(i, j); });
+        const Matrix<float, Cuda> there = upload(q, stored);
+        const auto solved = [&](const Matrix<double>& b) {
+          Matrix<double, Cuda> X = upload(q, b);
+          EXPECT_TRUE(try_solve_as_stored(q, form.of<float, Cuda>(there.view()), X.view()));
+          return download(q, X);
+        };
+        const Matrix<double> X = solved(B), X3 = solved(threefold),
+                             of_wide = solved_triangle<double, Cuda>(q, wide, form, B);
+        for (std::int64_t j = 0; j < count; ++j)
+          for (std::int64_t i = 0; i < n; ++i) {
+            ASSERT_NEAR(X(i, j), of_wide(i, j), 1e-5) << i << ", " << j;
+            ASSERT_NEAR(X3(i, j), 3 * X(i, j), 1e-13) << i << ", " << j;
+          }
+      }
+}
+
 }  // namespace
 }  // namespace lasolve::test

@@ -224,7 +224,8 @@ class Tried {
   }
 
   void some(Fault fault, long count) {
-    constexpr int kinds = 3, runs = 2;
+    constexpr int runs = 2;
+    const int kinds = is_over_cards(line_) ? 4 : 3;
     const double most = allowed_ / (kinds * runs * seconds_);
     const long step = allowed_ == 0 ? 1 : std::max(1L, long(std::ceil(double(count) / most)));
     for (long k = 1 + long(&line_ - lines.data()) * 7 % step; k <= count; k += step) {
@@ -241,18 +242,20 @@ class Tried {
     std::string wrong;
     if (faults_ % 8 == 0)
       wrong = fault == Fault::lost   ? what_is_wrong_when_lost()
-              : fault == Fault::card ? what_is_wrong_without_second_card(result)
+              : fault == Fault::card ? what_is_wrong_without_second_card()
                                      : "";
     const Counted counted = end();
     if (counted.failed.empty()) return false;
     ++faults_, errors_ += result.status != solved;
-    if (result.wrong.empty()) result.wrong = wrong.empty() ? what_is_wrong(result) : wrong;
+    if (result.wrong.empty()) result.wrong = wrong.empty() ? what_is_wrong(result, fault) : wrong;
     if (result.wrong.empty()) result.wrong = what_grows(fault, k);
     tell(result, counted.failed);
     return true;
   }
 
-  std::string what_is_wrong(const Result& result) {
+  std::string what_is_wrong(const Result& result, Fault fault) {
+    if (fault == Fault::card && result.status == machine && result.said.find("cuda:1") == std::string::npos)
+      return "it does not name the card";
     if (result.status == machine && result.said.find("CUDA") == std::string::npos &&
         result.said.find("device memory") == std::string::npos)
       return "it does not say what failed";
@@ -307,8 +310,7 @@ class Tried {
     return on_host.status == solved ? on_host.wrong : "the CPU does not solve where the device is lost";
   }
 
-  static std::string what_is_wrong_without_second_card(const Result& result) {
-    if (result.status == machine && result.said.find("cuda:1") == std::string::npos) return "it does not name the card";
+  static std::string what_is_wrong_without_second_card() {
     const Result on_first = run(lines[0]);
     return on_first.status == solved ? on_first.wrong : "cuda:0 does not solve where cuda:1 is lost";
   }

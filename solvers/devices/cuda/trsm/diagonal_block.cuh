@@ -32,11 +32,11 @@ struct DiagonalBlock {
   bool is_inverse;    // the triangle is the inverse of the block
 };
 
-/// Who has which unknown, and the product of its row of T(·, s) with what is left of b(s): a thread an unknown of one side.
-template <class T, class Block, int nrhs_>
+/// Who has which unknown, and the product of its row of T(·, s) with what is left of b(s): a thread an unknown of one side, a number of R.
+template <class T, class Block, int nrhs_, class R>
 class FewRhsOfDiagonal : public Block {
  public:
-  using Number = T;
+  using Number = R;
   static constexpr int nrhs = nrhs_, values = 1;
   static_assert(nrhs * Block::order <= Block::threads);
   __device__ static int unknown() { return threadIdx.x % Block::order; }
@@ -47,10 +47,10 @@ class FewRhsOfDiagonal : public Block {
 #pragma unroll
     for (int k = 0; k < inverted_order; ++k) row_[k] = t[Block::place(unknown(), s * inverted_order + k)];
   }
-  __device__ void product(const T (&rest)[nrhs][Block::stride], int s, T (&product)[1]) const {
-    T sum[4] = {};
+  __device__ void product(const R (&rest)[nrhs][Block::stride], int s, R (&product)[1]) const {
+    R sum[4] = {};
 #pragma unroll
-    for (int k = 0; k < inverted_order; ++k) sum[k % 4] += row_[k] * rest[rhs(0)][s * inverted_order + k];
+    for (int k = 0; k < inverted_order; ++k) sum[k % 4] += R(row_[k]) * rest[rhs(0)][s * inverted_order + k];
     product[0] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
   }
 

@@ -37,13 +37,14 @@ struct RightHandSides {
   }
 };
 
-template <class T>
+/// A triangle of T, and right-hand sides of R, in which is computed.
+template <class T, class R = T>
 struct ForwardProblem {
   ForwardTriangle<T> triangle;
-  RightHandSides<T> rhs;
+  RightHandSides<R> rhs;
 
   /// An upper triangle is a lower one that is walked from the end.
-  ForwardProblem(Triangle<T, Cuda> tri, RightHandSides<T> b)
+  ForwardProblem(Triangle<T, Cuda> tri, RightHandSides<R> b)
       : triangle{tri.values.data(), tri.values.row_stride(), tri.values.col_stride(), tri.order(), tri.unit, tri.ready},
         rhs(b) {
     if (tri.lower) return;
@@ -56,8 +57,8 @@ struct ForwardProblem {
 };
 
 /// inv(T) B.
-template <class T>
-ForwardProblem<T> from_the_left(Triangle<T, Cuda> tri, MatrixView<T, Cuda> B) {
+template <class T, class R>
+ForwardProblem<T, R> from_the_left(Triangle<T, Cuda> tri, MatrixView<R, Cuda> B) {
   return {tri, {B.data(), 1, B.ld(), B.cols()}};
 }
 /// B inv(T), which is the transpose of inv(Tᵀ) Bᵀ.

@@ -13,6 +13,8 @@
 // algorithm for parallel sparse triangular solves", 2016.
 #pragma once
 
+#include <type_traits>
+
 #include "core/ceil_div.hpp"
 #include "core/cuda/launch.cuh"
 #include "solvers/devices/cuda/messages.cuh"
@@ -26,24 +28,25 @@ struct alignas(nrhs * sizeof(T)) Few {
   T of[nrhs];
 };
 
-/// What a thread does for one right-hand side or four: it has a row of each half of a tile, in every eighth column.
-template <class T, class Block, int nrhs, bool rows_are_contiguous>
-class FewRhs : public FewRhsOfDiagonal<T, Block, nrhs> {
+/// What a thread does for one right-hand side of R or four: it has a row of each half of a tile, in every eighth column.
+template <class T, class Block, int nrhs, bool rows_are_contiguous, class R = T>
+class FewRhs : public FewRhsOfDiagonal<T, Block, nrhs, R> {
   static constexpr int shares = 8, rows = 2, row_stride = Block::order / rows, columns = Block::order / shares;
   static_assert(shares * row_stride == Block::threads);
 
  public:
   static constexpr bool inverts_blocks = sizeof(T) == 4;  // registers keep the inverse until it is wanted
-  using Unknowns = Few<T, nrhs>[Block::order];
+  using Given = R;
+  using Unknowns = Few<R, nrhs>[Block::order];
   struct Shared {
-    T partial[shares][nrhs][Block::stride];
+    R partial[shares][nrhs][Block::stride];
   };
 
   __device__ FewRhs(const ForwardTriangle<T>& tri, std::int64_t start) {
 #pragma unroll
     for (int r = 0; r < rows; ++r) from_[r] = tri.at(min(start + row() + r * row_stride, tri.order - 1), share());
   }
-  __device__ static T& at(Unknowns& x, int i, int rhs) { return x[i].of[rhs]; }
+  __device__ static R& at(Unknowns& x, int i, int rhs) { return x[i].of[rhs]; }
   __device__ void fetch_tile(const ForwardTriangle<T>& tri) {
     std::int64_t step = shares * tri.col_stride;
     forget(step);
@@ -56,7 +59,7 @@ class FewRhs : public FewRhsOfDiagonal<T, Block, nrhs> {
       }
   }
   __device__ void multiply(const Unknowns& x) { add_product(tile_, x, share(), sum_); }
-  __device__ void subtract_from(T (&b)[1], Shared& s) { b[0] -= total(sum_, row(), share(), s); }
+  __device__ void subtract_from(R (&b)[1], Shared& s) { b[0] -= total(sum_, row(), share(), s); }
 
   __device__ void fetch_inverse(const T* t) {
 #pragma unroll
@@ -68,8 +71,8 @@ class FewRhs : public FewRhsOfDiagonal<T, Block, nrhs> {
       }
   }
   /// x ← inverse times b. What others have is in `b`.
-  __device__ void multiply_by_inverse(const Unknowns& b, T (&x)[1], Shared& s) {
-    T sum[rows][nrhs] = {};
+  __device__ void multiply_by_inverse(const Unknowns& b, R (&x)[1], Shared& s) {
+    R sum[rows][nrhs] = {};
     add_product(inverse_, b, share_of_inverse(), sum);
     x[0] = total(sum, row_of_inverse(), share_of_inverse(), s);
   }
@@ -80,24 +83,24 @@ class FewRhs : public FewRhsOfDiagonal<T, Block, nrhs> {
   __device__ static int row() { return rows_are_contiguous ? row_of_inverse() : threadIdx.x / shares; }
   __device__ static int share() { return rows_are_contiguous ? share_of_inverse() : threadIdx.x % shares; }
 
-  __device__ static void add_product(const T (&t)[rows][columns], const Unknowns& x, int share, T (&sum)[rows][nrhs]) {
+  __device__ static void add_product(const T (&t)[rows][columns], const Unknowns& x, int share, R (&sum)[rows][nrhs]) {
 #pragma unroll
     for (int k = 0; k < columns; ++k) {
-      const Few<T, nrhs> its = x[share + k * shares];
+      const Few<R, nrhs> its = x[share + k * shares];
 #pragma unroll
       for (int r = 0; r < rows; ++r)
 #pragma unroll
-        for (int c = 0; c < nrhs; ++c) sum[r][c] += t[r][k] * its.of[c];
+        for (int c = 0; c < nrhs; ++c) sum[r][c] += R(t[r][k]) * its.of[c];
     }
   }
   /// The sum of all shares for this thread's unknown.
-  __device__ T total(const T (&sum)[rows][nrhs], int row, int share, Shared& s) {
+  __device__ R total(const R (&sum)[rows][nrhs], int row, int share, Shared& s) {
 #pragma unroll
     for (int r = 0; r < rows; ++r)
 #pragma unroll
       for (int c = 0; c < nrhs; ++c) s.partial[share][c][row + r * row_stride] = sum[r][c];
     __syncthreads();
-    T total = 0;
+    R total = 0;
     if (this->has(0))
 #pragma unroll
       for (int p = 0; p < shares; ++p) total += s.partial[p][this->rhs(0)][this->unknown()];
@@ -105,16 +108,18 @@ class FewRhs : public FewRhsOfDiagonal<T, Block, nrhs> {
   }
 
   const T* from_[rows];
-  T tile_[rows][columns], inverse_[rows][columns], sum_[rows][nrhs] = {};
+  T tile_[rows][columns], inverse_[rows][columns];
+  R sum_[rows][nrhs] = {};
 };
 
-/// What a thread does for eight right-hand sides: a warp has eight rows of a tile, as operands for tensor cores.
-template <class T, class Block>
+/// What a thread does for eight right-hand sides of R: a warp has eight rows of a tile, as operands for tensor cores.
+template <class T, class Block, class R = T>
 class EightRhs : public EightRhsOfDiagonal<T, Block> {
   static constexpr int columns = Block::order / 4;
 
  public:
   static constexpr bool inverts_blocks = false;  // products by fp64 tensor cores take as long as the parts
+  using Given = R;
   using Unknowns = double[8][Block::stride];
   struct Shared {};
 
@@ -156,9 +161,10 @@ struct SyncFreeShared {
 /// block ends.
 template <class T, class Work>
 __global__ void __launch_bounds__(Work::threads, 1)
-    solve_sync_free(ForwardTriangle<T> tri, RightHandSides<T> rhs, unsigned groups, PacketChannel channel,
-                    unsigned* tickets) {
+    solve_sync_free(ForwardTriangle<T> tri, RightHandSides<typename Work::Given> rhs, unsigned groups,
+                    PacketChannel channel, unsigned* tickets) {
   using Number = typename Work::Number;
+  using Given = typename Work::Given;
   constexpr int sync_free_order = Work::order, sync_free_threads = Work::threads;
   extern __shared__ __align__(16) unsigned char memory[];
   auto& s = *reinterpret_cast<SyncFreeShared<T, Work>*>(memory);
@@ -193,7 +199,7 @@ __global__ void __launch_bounds__(Work::threads, 1)
         std::uint64_t content = 0;  // of a packet that does not arrive; nor do others then
         received = received && receive_packets<1>(from + e, channel.sequence, &content, channel.limit,
                                                   {Awaited::unknowns, unsigned(j), blocks});
-        Work::at(x, e / Work::nrhs, e % Work::nrhs) = from_bits<T>(content);
+        Work::at(x, e / Work::nrhs, e % Work::nrhs) = from_bits<Given>(content);
       }
       __syncthreads();
       work.multiply(x);
@@ -203,8 +209,8 @@ __global__ void __launch_bounds__(Work::threads, 1)
     const auto done = [&] {
 #pragma unroll
       for (int u = 0; u < Work::values; ++u) {
-        send_packet(to + Work::rhs(u), bits_of(T(mine[u])), channel.sequence);
-        if (there(u)) *rhs.at(i, first_rhs + Work::rhs(u)) = T(mine[u]);
+        send_packet(to + Work::rhs(u), bits_of(Given(mine[u])), channel.sequence);
+        if (there(u)) *rhs.at(i, first_rhs + Work::rhs(u)) = Given(mine[u]);
       }
     };
     if constexpr (Work::inverts_blocks)
@@ -221,7 +227,7 @@ __global__ void __launch_bounds__(Work::threads, 1)
 }
 
 template <class T, class Work>
-void launch_sync_free(Queue<Cuda>& q, const ForwardProblem<T>& problem) {
+void launch_sync_free(Queue<Cuda>& q, const ForwardProblem<T, typename Work::Given>& problem) {
   constexpr auto kernel = solve_sync_free<T, Work>;
   constexpr int sync_free_order = Work::order, sync_free_threads = Work::threads;
   constexpr std::size_t shared = sizeof(SyncFreeShared<T, Work>);
@@ -230,7 +236,7 @@ void launch_sync_free(Queue<Cuda>& q, const ForwardProblem<T>& problem) {
   const std::int64_t at_once = std::min<std::int64_t>(groups, q.multiprocessors());
   for (std::int64_t g = 0; g < groups; g += at_once) {
     const std::int64_t now = std::min(at_once, groups - g);
-    RightHandSides<T> rhs = problem.rhs;
+    RightHandSides<typename Work::Given> rhs = problem.rhs;
     rhs.data += g * Work::nrhs * rhs.rhs_stride, rhs.from += rhs.from ? g * Work::nrhs * rhs.from_stride : 0;
     rhs.count -= g * Work::nrhs;
     const PacketChannel channel =
@@ -258,27 +264,28 @@ constexpr int sync_free_order(const DeviceProperties& device) {
   return device.shared_memory >= sync_free_shared_memory<T, 128> ? 128 : 64;
 }
 
-template <class T, int order, int nrhs>
-void solve_for_few(Queue<Cuda>& q, const ForwardProblem<T>& problem) {
+template <class T, int order, int nrhs, class R>
+void solve_for_few(Queue<Cuda>& q, const ForwardProblem<T, R>& problem) {
   using Block = SyncFreeBlock<order>;
   if (problem.triangle.row_stride == 1 || problem.triangle.row_stride == -1)
-    launch_sync_free<T, FewRhs<T, Block, nrhs, true>>(q, problem);
+    launch_sync_free<T, FewRhs<T, Block, nrhs, true, R>>(q, problem);
   else
-    launch_sync_free<T, FewRhs<T, Block, nrhs, false>>(q, problem);
+    launch_sync_free<T, FewRhs<T, Block, nrhs, false, R>>(q, problem);
 }
 
-template <class T, int order>
-void solve_by_sync_free(Queue<Cuda>& q, const ForwardProblem<T>& problem) {
+template <class T, int order, class R>
+void solve_by_sync_free(Queue<Cuda>& q, const ForwardProblem<T, R>& problem) {
+  constexpr int few = std::is_same_v<T, R> ? few_rhs<T> : 1;
   if (problem.rhs.count == 1)
     solve_for_few<T, order, 1>(q, problem);
-  else if (problem.rhs.count <= few_rhs<T>)
-    solve_for_few<T, order, few_rhs<T>>(q, problem);
+  else if (problem.rhs.count <= few)
+    solve_for_few<T, order, few>(q, problem);
   else
-    launch_sync_free<T, EightRhs<T, SyncFreeBlock<order>>>(q, problem);
+    launch_sync_free<T, EightRhs<T, SyncFreeBlock<order>, R>>(q, problem);
 }
 
-template <class T>
-void solve_by_sync_free(Queue<Cuda>& q, const ForwardProblem<T>& problem) {
+template <class T, class R>
+void solve_by_sync_free(Queue<Cuda>& q, const ForwardProblem<T, R>& problem) {
   if constexpr (sync_free_shared_memory < T, 128 >> least_shared_memory)
     if (sync_free_order<T>(q.properties()) == 64) return solve_by_sync_free<T, 64>(q, problem);
   solve_by_sync_free<T, 128>(q, problem);

@@ -43,6 +43,13 @@ void solve_leaf(Queue<Cuda>& q, Triangle<T, Cuda> tri, MatrixView<T, Cuda> B) {
   if (!B.empty()) solve_forward(q, from_the_left(tri, B));
 }
 
+/// B ← inv(T) B in the arithmetic of B, with few right-hand sides: T is read once, as it is stored. False: there are too many.
+inline bool try_solve_as_stored(Queue<Cuda>& q, Triangle<float, Cuda> tri, MatrixView<double, Cuda> B) {
+  if (tri.order() <= most_in_registers_order || tri.order() > leaf_order<float>(q, B.cols())) return false;
+  if (!B.empty()) solve_by_sync_free(q, from_the_left(tri, B));
+  return true;
+}
+
 /// B ← B inv(T). T: n × n, B: m × n.
 template <class T>
 void solve_leaf_right(Queue<Cuda>& q, Triangle<T, Cuda> tri, MatrixView<T, Cuda> B) {
