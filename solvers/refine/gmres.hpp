@@ -33,7 +33,7 @@ class Gmres {
   static constexpr int most_steps = 30;
   using Real = real_of<T>;
 
-  /// `a_norm`: ‖op(A)‖∞. Factors are applied with `op`, in the arithmetic of T. All of it is that phase.
+  /// `a_norm`: ‖op(A)‖∞. Factors are applied with `op`, in the arithmetic of T. Its time is that of `phase`.
   Gmres(Queue<Space>& q, Phase phase, Factors<T, Space>& factors, const SystemMatrix<T, Space>& A, Op op,
         long double a_norm)
       : q_(q), phase_(phase), factors_(factors), A_(A), op_(op), exponent_(exponent_within_range<T>(a_norm, 2)) {}

@@ -169,8 +169,8 @@ class Distances {
   const long double a_norm_, bound_;
 };
 
-/// Whether one more update is made after so many: not where an update did not halve the residual, nor after 30. The first by inv(L U) may
-/// leave a larger one: that of x before it is small wherever the error of the factors hardly changes A x, but not that of the error of x.
+/// Whether one more update is made after so many: not where an update did not halve the residual, nor after 30. The first by inv(L U) = inv(A + E)
+/// need not: before it the residual is about E x, which can be small though x is wrong, and after it about E e with the error e of x.
 inline bool may_gain(Refine how, int updates, double now, double before) {
   constexpr int most_updates = 30;
   const bool may_grow = how == Refine::classical && updates == 1 && std::isfinite(now);
@@ -183,7 +183,7 @@ inline bool may_gain(Refine how, int updates, double now, double before) {
 ///
 /// On entry X solves the system in the precision of the factors, which solve with A where they are applied with `op`; `a_norm` is
 /// ‖A‖∞, `R` (n × nrhs) is workspace. Of all right-hand sides, the columns `which` are refined.
-/// Not converged: a residual is not finite, or no update more may gain. With extra residuals: an update was not half as large as the one
+/// Not converged: a residual is not finite, or may_gain() says no. With extra residuals: an update was not half as large as the one
 /// before.
 /// Source: the stopping rule is LAPACK's dsgesv; Langou, Langou, Luszczek, Kurzak, Buttari & Dongarra, SC 2006. With extra residuals,
 /// xGERFSX; Demmel, Hida, Kahan, Li, Mukherjee & Riedy, "Error bounds from extra-precise iterative refinement", TOMS 32, 2006.

@@ -23,7 +23,7 @@ inline int threads_of_host(const Queue<Cpu>& q) { return q.threads(); }
 inline int threads_of_host(const Queue<Cuda>&) { return 0; }  // all
 
 /// f(i, j, |aᵢⱼ|) for all elements, on all cores of the host, or on one for a triangle: a few columns of what is stored come there at a
-/// time. In a row, or in a column, they come in order.
+/// time. Each row, or each column, is seen by one thread, in order.
 template <class T, class Space, class F>
 void for_each_magnitude(Queue<Space>& q, const SystemMatrix<T, Space>& A, Alone alone, F f) {
   const auto* const symmetric = std::get_if<Symmetric<T, Space>>(&A);

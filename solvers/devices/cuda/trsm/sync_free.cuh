@@ -28,7 +28,7 @@ struct alignas(nrhs * sizeof(T)) Few {
   T of[nrhs];
 };
 
-/// What a thread does for one right-hand side of R or four: it has a row of each half of a tile, in every eighth column.
+/// What a thread does for one right-hand side or four, of type R: it has a row of each half of a tile, in every eighth column.
 template <class T, class Block, int nrhs, bool rows_are_contiguous, class R = T>
 class FewRhs : public FewRhsOfDiagonal<T, Block, nrhs, R> {
   static constexpr int shares = 8, rows = 2, row_stride = Block::order / rows, columns = Block::order / shares;
@@ -112,7 +112,7 @@ class FewRhs : public FewRhsOfDiagonal<T, Block, nrhs, R> {
   R sum_[rows][nrhs] = {};
 };
 
-/// What a thread does for eight right-hand sides of R: a warp has eight rows of a tile, as operands for tensor cores.
+/// What a thread does for eight right-hand sides, of type R: a warp has eight rows of a tile, as operands for tensor cores.
 template <class T, class Block, class R = T>
 class EightRhs : public EightRhsOfDiagonal<T, Block> {
   static constexpr int columns = Block::order / 4;

@@ -43,7 +43,7 @@ void solve_leaf(Queue<Cuda>& q, Triangle<T, Cuda> tri, MatrixView<T, Cuda> B) {
   if (!B.empty()) solve_forward(q, from_the_left(tri, B));
 }
 
-/// B ← inv(T) B in the arithmetic of B, with few right-hand sides: T is read once, as it is stored. False: there are too many.
+/// B ← inv(T) B in the arithmetic of B, by T as it is stored. False: T is too small, or too large for so many right-hand sides.
 inline bool try_solve_as_stored(Queue<Cuda>& q, Triangle<float, Cuda> tri, MatrixView<double, Cuda> B) {
   if (tri.order() <= most_in_registers_order || tri.order() > leaf_order<float>(q, B.cols())) return false;
   if (!B.empty()) solve_by_sync_free(q, from_the_left(tri, B));
