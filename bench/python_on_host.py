@@ -5,8 +5,8 @@ the large system takes with overwrite_a and without.
     bench/python_on_host.py [--n 4] [--large 4000] [--rounds 300]
 
 Microseconds are the least of the rounds, which take the solvers in turns. Seconds of the large system are the least and the median of nine
-turns; each call comes after a rest, until the threads of the library before spin no more. Memory is the growth of the peak of a process in its call, over the
-bytes of A.
+turns; each call comes after a rest, until the threads of the library before spin no more. Memory is the growth of the peak of a process in its
+call, over the bytes of A.
 """
 import argparse
 import statistics
