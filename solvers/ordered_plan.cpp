@@ -32,7 +32,8 @@ std::shared_ptr<const OrderedPlan> made(Method method, Schedule schedule, const 
   Plan plan = lower(plan_of(method, schedule, by), can);
   if (cards.count > 1) {
     const Deal deal(by, cards);
-    plan = in_memory_of_cards(lower_cards(plan, deal), deal);
+    plan = lower_cards(plan, deal);
+    if (reads_few_columns(schedule)) plan = in_memory_of_cards(plan, deal);
   }
   Waits waits = waits_of(plan);
   return std::make_shared<OrderedPlan>(OrderedPlan{std::move(plan), std::move(waits)});

@@ -93,12 +93,15 @@ void require_offered(const Options& options, const Problem& problem, const Means
 
 /// What is not done yet where nobody has all of a matrix; null: nothing is asked for that is not.
 const char* not_done_in_parts(const Options& o, const Problem& problem, Executor by) {
-  const Schedule schedule = by == Executor::out_of_core ? Schedule::left_looking : Schedule::right_looking;
+  const bool left = o.schedule == Schedule::left_looking, right = o.schedule == Schedule::right_looking;
   if (problem.is_complex) return "systems are real";
   if (problem.handed_over) return "factors do not overwrite A";
   if (by == Executor::ranks && o.factorization == Method::lu_nopivot) return "the methods are LU and Cholesky";
-  if (o.schedule != Schedule::automatic && o.schedule != schedule)
-    return schedule == Schedule::right_looking ? "the schedule is right-looking" : "the schedule is left-looking";
+  if (o.schedule != Schedule::automatic) {
+    if (by == Executor::out_of_core && !left) return "the schedule is left-looking";
+    if (by == Executor::ranks && !right) return "the schedule is right-looking";
+    if (!left && !right) return "the schedule is right-looking or left-looking";
+  }
   if (o.triangle != Uplo::both) return "all of A is given, not a triangle";
   if (o.storage != Precision::automatic) return "factors are stored as they are computed";
   if (o.residual == Residual::extra) return "residuals are in the precision of A";
@@ -148,25 +151,32 @@ void plan(Recipe& r, const Options& options, const Problem& problem, const Means
   const MethodRecord& method = record_of(r.method);
   const bool out = r.executor == Executor::out_of_core;
   if (out) r.out_of_core = slices_for(means.device_bytes, problem, computed_in(r.precision.storage));
+  const auto widths = [&](Schedule schedule) {
+    return method.widths(t, {.schedule = out ? Schedule::right_looking : schedule,
+                             .storage = computed_in(r.precision.storage),
+                             .n = out ? r.out_of_core.columns : problem.n,
+                             .columns = options.block_size,
+                             .arrives = r.as_it_comes,
+                             .queues = means.queues,
+                             .cards = int(std::max<std::int64_t>(1, r.cards.count))});
+  };
+  const auto by_default = [&] { return method.default_schedule(t, r.quick_products); };
+  const auto over_cards = [&] {  // right-looking reads few columns of L at a time, and narrow panels are many waits
+    const bool goes_left = means.has_room_for_L && by_default() == Schedule::left_looking &&
+                           2 * widths(Schedule::left_looking).panel > widths(Schedule::right_looking).panel;
+    return goes_left ? Schedule::left_looking : Schedule::right_looking;
+  };
   r.schedule = options.schedule != Schedule::automatic ? options.schedule
-               : r.executor == Executor::cards ? Schedule::right_looking  // reads one block column of L at a time
-               : r.executor == Executor::ranks ? Schedule::right_looking  // ScaLAPACK's
-               : out                           ? Schedule::left_looking   // writes each block column once
-               : r.arrives                     ? Schedule::left_looking
-                                               : method.default_schedule(t, r.quick_products);
+               : r.executor == Executor::cards         ? over_cards()
+               : r.executor == Executor::ranks         ? Schedule::right_looking  // ScaLAPACK's
+               : out || r.arrives                      ? Schedule::left_looking   // writes each block column once
+                                                       : by_default();
   r.pivoting = pivoting_of(r.method, options);
   r.mirrors = options.triangle == Uplo::upper || (options.triangle == Uplo::lower && !method.is_symmetric);
   r.as_it_comes = r.arrives && r.schedule == Schedule::left_looking && !r.mirrors;  // rows come last
-  r.widths = r.executor == Executor::leaf ? Widths{.panel = std::max<std::int64_t>(1, problem.n)}
-             : r.executor == Executor::ranks
-                 ? Widths{.panel = options.block_size}  // A is dealt out already
-                 : method.widths(t, {.schedule = out ? Schedule::right_looking : r.schedule,
-                                     .storage = computed_in(r.precision.storage),
-                                     .n = out ? r.out_of_core.columns : problem.n,
-                                     .columns = options.block_size,
-                                     .arrives = r.as_it_comes,
-                                     .queues = means.queues,
-                                     .cards = int(std::max<std::int64_t>(1, r.cards.count))});
+  r.widths = r.executor == Executor::leaf    ? Widths{.panel = std::max<std::int64_t>(1, problem.n)}
+             : r.executor == Executor::ranks ? Widths{.panel = options.block_size}  // A is dealt out already
+                                             : widths(r.schedule);
 }
 
 /// Whether a leaf does all that is asked for.

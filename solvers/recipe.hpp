@@ -38,6 +38,7 @@ struct Means {
   bool fits_a_leaf = false;      ///< one leaf, which computes no product, holds the system
   bool queues = true;            ///< what the lanes of a plan do goes side by side
   double device_bytes = 0;       ///< that a system may take of the device's memory; 0: it fits
+  bool has_room_for_L = true;    ///< each of several cards holds all of L, beside its columns of A
   bool is_shared = false;        ///< several processes each have a part of A, and an engine
   bool has_gmres = true;         ///< refinement may be by GMRES
 

@@ -22,7 +22,7 @@ void for_many_deals(Check check) {
          {std::array{1, 4, 0}, {2, 1, 0}, {5, 8, 2}, {16, 4, 0}, {33, 8, 4}, {40, 12, 5}, {29, 4, 0}})
       for (const Way& way : ways)
         for (int cards = 1; cards <= 5; ++cards) {
-          const Blocking by{.n = n, .widths = {.panel = columns, .step = step}, .lanes = lanes};
+          const Blocking by{.n = n, .widths = {.panel = columns, .step = step}, .lanes = lanes, .ahead = cards};
           SCOPED_TRACE(text_of(way, by, cards));
           const Plan plan = plan_of(way.method, way.schedule, by);
           const Deal deal(by, cards);
@@ -113,7 +113,7 @@ void expect_bits_of_one(const char* gemm_name) {
   const Gemm<T, Cpu> gemm(*backend(gemm_name));
   for (const auto& [n, columns] : {std::array{1, 16}, {7, 16}, {64, 16}, {100, 32}, {193, 24}, {257, 48}, {300, 300}})
     for (const Way& way : ways) {
-      const Blocking by{.n = n, .widths = {.panel = columns}};
+      const Blocking by{.n = n, .widths = {.panel = columns}, .ahead = 3};
       const Matrix<T> A = way.method == Method::lu ? random_matrix<T>(n, n) : dominant_matrix<T>(n);
       const auto one = factored<T>(way, by, 1, A, gemm);
       EXPECT_EQ(one.failed_at, -1);
@@ -178,6 +178,31 @@ TEST(Cards, keep_order_in_memory_that_block_columns_share) {
         for (const Task& task : plan.tasks)
           if (task.C.of == Resource::matrix) EXPECT_LE(task.C.j + task.C.n, CardMemory(deal, task.lane.card).columns());
       }
+}
+
+/// A wide left-looking Cholesky, whose first and last panels are narrow: all that a card does to columns is in order, and while a panel is
+/// factored the cards that have others bring these up to date.
+TEST(Cards, bring_block_columns_up_to_date_ahead) {
+  const DeviceProperties device = card("h200");
+  const Tuning tuning = tuning_for(device).values;
+  for (const std::int64_t n : {9000, 26000})
+    for (int cards = 2; cards <= 3; ++cards) {
+      Blocking by = blocking_for(Method::cholesky, Schedule::left_looking, n, 1536, tuning, Precision::fp64, cards);
+      by.ahead = cards;
+      const Deal deal(by, cards);
+      const Plan plan = lower_cards(lower(plan_of(Method::cholesky, Schedule::left_looking, by),
+                                          capabilities_of(device, tuning, Precision::fp64, n)),
+                                    deal);
+      SCOPED_TRACE(testing::Message() << "n = " << n << ", " << cards << " cards, " << plan.tasks.size() << " tasks");
+      if (plan.tasks.size() < most_tasks) EXPECT_TRUE(keeps_order(conflicts_in(plan), order_by(plan, lists_of(plan))));
+      std::map<std::int64_t, std::int64_t> done;  // columns of L that have come to a panel, by its first column
+      for (const Task& task : plan.tasks)
+        if (is(task, "update") && !task.in_panel) {
+          EXPECT_EQ(task.L.j, done[task.C.j]) << "columns " << task.C.j;
+          done[task.C.j] = task.L.j + task.L.n;
+        }
+      for (const auto& [j, columns] : done) EXPECT_LE(columns, j);
+    }
 }
 
 /// What is lowered for kernels, too: what a panel leaves to the next task is sent with it.

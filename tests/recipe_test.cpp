@@ -52,6 +52,26 @@ TEST(Recipes, of_several_cards_look_right_and_leave_nothing_to_the_looks_of_A) {
   EXPECT_EQ(cards_of(o).count, 1U) << "one is the case of one";
 }
 
+TEST(Recipes, of_several_cards_look_left_where_each_has_room_for_L_and_panels_are_wide) {
+  Options o;
+  o.device = {Device::cuda, 0}, o.cards = {0, 1}, o.factorization = Method::cholesky;
+  const auto schedule = [&](std::int64_t n, bool has_room, bool is_quick = false) {
+    Means two = means();
+    two.cards = cards_of(o), two.has_room_for_L = has_room, two.is_quick = is_quick;
+    return resolve(o, {.n = n}, two).first().schedule;
+  };
+  EXPECT_EQ(schedule(40000, true), Schedule::left_looking);
+  EXPECT_EQ(schedule(40000, false), Schedule::right_looking);
+  EXPECT_EQ(schedule(20000, true), Schedule::right_looking);
+  EXPECT_EQ(schedule(40000, true, true), Schedule::right_looking);
+  o.precision = Precision::fp32;
+  EXPECT_EQ(schedule(40000, true), Schedule::right_looking);
+  o.schedule = Schedule::left_looking;
+  EXPECT_EQ(schedule(20000, false), Schedule::left_looking);
+  o.schedule = Schedule::recursive;
+  EXPECT_THROW(schedule(20000, true), std::invalid_argument);
+}
+
 TEST(Recipes, have_a_schedule_that_their_method_has) {
   for (const auto method : {Method::automatic, Method::lu, Method::cholesky, Method::lu_nopivot})
     for (const double device_bytes : {0.0, 2e9}) {

@@ -13,14 +13,16 @@
 
 namespace lasolve {
 
-/// Whether all cards have room for their columns of A beside those of its factors.
+/// Whether all cards have room for their columns of A beside its factors.
 template <class T, class Space>
-bool have_room_for_both(CardGroup<Space>& cards, const Deal& deal, std::int64_t n, int bytes_of_factors) {
+bool have_room_for_both(CardGroup<Space>& cards, const Recipe& by, std::int64_t n) {
+  const Deal deal = deal_of(cards.queue(0), by, n);
   constexpr double not_asked_for = 1 << 20, workspace = std::is_same_v<Space, Cuda> ? double(std::size_t(3) << 30) : 0;
   bool all = true;
   for (int card = 0; card < cards.count(); ++card) {
-    const CardMemory its(deal, card);
-    const double wanted = double(n) * (double(its.own()) * sizeof(T) + double(its.columns()) * bytes_of_factors);
+    const double of_A = double(CardMemory(deal, card).own()) * sizeof(T),
+                 of_factors = double(columns_in_memory(deal, card, by.schedule, n)) * bytes_of(by.precision.storage);
+    const double wanted = double(n) * (of_A + of_factors);
     if (wanted > not_asked_for)
       cards.on(card, [&] { all = all && wanted + workspace <= double(Memory<Space>::available()); });
   }
@@ -70,22 +72,25 @@ class SystemOnCardsOf : public SystemOnCards<T> {
     Means means = means_of(gemm_, options, cards_.queue(0).tuning(), false);
     means.device_bytes = A.device_bytes, means.coarse = coarse_ ? coarse_->name : nullptr;
     const Problem problem{.n = A.n, .element = precision_of<T>, .by_columns = true};
-    const Recipes recipes = resolve(options, problem, means);
+    Recipes recipes = resolve(options, problem, means);
     constexpr std::int64_t least = 4096;  // columns for which products are measured
-    if (cards_.are_alike() || !options.card_shares.empty() || A.n < least) return recipes;
-    const Recipe& first = recipes.first();
-    const auto rates = rates_of(cards_, first.by_coarse ? *coarse_ : gemm_, first.precision);
-    means.cards = with_shares(means.cards, shares_for(rates));
-    return resolve(options, problem, means);
+    if (!cards_.are_alike() && options.card_shares.empty() && A.n >= least) {
+      const Recipe& first = recipes.first();
+      const auto rates = rates_of(cards_, first.by_coarse ? *coarse_ : gemm_, first.precision);
+      means.cards = with_shares(means.cards, shares_for(rates));
+      recipes = resolve(options, problem, means);
+    }
+    if (recipes.first().executor == Executor::out_of_core || reads_few_columns(recipes.first().schedule))
+      return recipes;
+    means.has_room_for_L = have_room_for_both<T>(cards_, recipes.first(), A.n);
+    return means.has_room_for_L ? recipes : resolve(options, problem, means);
   }
   MatrixOnCards<T, Space> matrix_of(const Columnwise<T>& A) {
     const Recipe& first = recipes_.first();
     if (first.executor == Executor::out_of_core)
       return {cards_, source_, A.n, Deal({.n = A.n, .widths = {.panel = first.out_of_core.slice}}, 1), false};
-    Deal deal = deal_of(cards_.queue(0), first, A.n);
-    const bool keeps = A.keeps.value_or(first.reads_A_again() &&
-                                        have_room_for_both<T>(cards_, deal, A.n, bytes_of(first.precision.storage)));
-    return {cards_, source_, A.n, std::move(deal), keeps};
+    const bool keeps = A.keeps.value_or(first.reads_A_again() && have_room_for_both<T>(cards_, first, A.n));
+    return {cards_, source_, A.n, deal_of(cards_.queue(0), first, A.n), keeps};
   }
   template <class F>
   std::unique_ptr<Decomposition<T, Cpu>> factors_in(const GemmBackend<Space>& backend, const Recipe& by,

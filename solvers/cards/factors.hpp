@@ -18,10 +18,18 @@
 
 namespace lasolve {
 
-/// How a recipe deals out the block columns of its plan.
+/// What the plan of a recipe is asked for, and how it deals out its block columns.
+template <class Space>
+Blocking blocking_of(const Queue<Space>& q, const Recipe& by, std::int64_t n) {
+  return {.n = n, .widths = by.widths, .lanes = lanes_at(q), .ahead = by.cards.count};
+}
 template <class Space>
 Deal deal_of(const Queue<Space>& q, const Recipe& by, std::int64_t n) {
-  return Deal({.n = n, .widths = by.widths, .lanes = lanes_at(q)}, by.cards);
+  return Deal(blocking_of(q, by, n), by.cards);
+}
+/// Of the factors that a card has room for while it factors.
+inline std::int64_t columns_in_memory(const Deal& deal, int card, Schedule schedule, std::int64_t n) {
+  return reads_few_columns(schedule) ? CardMemory(deal, card).columns() : n;
 }
 
 /// Of a matrix of T, computed and stored in F.
@@ -35,6 +43,7 @@ class DecompositionOnCards final : public Decomposition<T, Cpu> {
         method_(record_of(by.method)),
         n_(A.order()),
         deal_(deal_of(cards.queue(0), by, n_)),
+        schedule_(by.schedule),
         scales_(std::move(scales)),
         solves_(cards, deal_),
         parts_(std::size_t(cards.count())) {
@@ -45,16 +54,15 @@ class DecompositionOnCards final : public Decomposition<T, Cpu> {
         const Capabilities its = capabilities_of<F>(cards_.queue(card), n_, by);
         can = card == 0 ? its : common(can, its);
       });
-    const Blocking blocking{.n = n_, .widths = by.widths, .lanes = lanes_at(cards.queue(0))};
-    ordered_ = ordered_plan(by.method, by.schedule, blocking, can, by.cards);
+    ordered_ = ordered_plan(by.method, by.schedule, blocking_of(cards.queue(0), by, n_), can, by.cards);
   }
 
   void prepare(Queue<Cpu>&, const Recipe& by) override {
     on_all(cards_, [&](int card, Queue<Space>& q) {
-      const CardMemory its(deal_, card);
       Part& part = parts_[std::size_t(card)];
-      require_memory_of_card<Space>(double(n_) * double(its.columns()) * sizeof(F));
-      part.values = Matrix<F, Space>(n_, its.columns());
+      const std::int64_t columns = columns_in_memory(deal_, card, schedule_, n_);
+      require_memory_of_card<Space>(double(n_) * double(columns) * sizeof(F));
+      part.values = Matrix<F, Space>(n_, columns);
       part.notes =
           Matrix<std::int64_t, Space>(std::max<std::int64_t>(1, method_.interchanges(n_)), Pivots<Space>::columns + 1);
       part.buffers.emplace(ordered_->plan);
@@ -73,7 +81,7 @@ class DecompositionOnCards final : public Decomposition<T, Cpu> {
       if constexpr (std::is_same_v<F, T>)
         if (!(A_.keeps() && A_.deal() == deal_)) {
           for (const Range own : deal_.columns_of_card(card)) {
-            const MatrixView<F, Space> to = own_of(card, own);
+            const MatrixView<F, Space> to = to_factor(card, own);
             A_.bring(card, own.begin, to);
             if (scales_.any()) scales.scale_columns(q, own.begin, MatrixView<const F, Space>(to), to);
           }
@@ -81,7 +89,7 @@ class DecompositionOnCards final : public Decomposition<T, Cpu> {
           return;
         }
       A_.for_own(deal_, card, [&](Range own, MatrixView<const T, Space> columns) {
-        scales.scale_columns(q, own.begin, columns, own_of(card, own));
+        scales.scale_columns(q, own.begin, columns, to_factor(card, own));
       });
     });
   }
@@ -112,6 +120,8 @@ class DecompositionOnCards final : public Decomposition<T, Cpu> {
         parts_[std::size_t(card)].times = its.take_times();
       });
     });
+    if (!reads_few_columns(schedule_))  // now that no card reads the columns of another
+      on_all(cards_, [&](int card, Queue<Space>& its) { put_side_by_side(card, its), its.finish(); });
   }
   Fetched<Ending> ending(Queue<Cpu>&) override {
     std::vector<std::int64_t> failed(parts_.size());
@@ -201,6 +211,11 @@ class DecompositionOnCards final : public Decomposition<T, Cpu> {
     if (flops > 0) first.on_progress([this, flops](double done) { cards_.progress()(std::min(1.0, done / flops)); });
   }
   const Gemm<F, Space>& gemm(int card) const { return gemm_[std::size_t(card)]; }
+  /// Own columns, where the plan has them, and where they are afterwards.
+  MatrixView<F, Space> to_factor(int card, Range own) {
+    return reads_few_columns(schedule_) ? own_of(card, own)
+                                        : parts_[std::size_t(card)].values.view().columns(own.begin, own.count());
+  }
   MatrixView<F, Space> own_of(int card, Range own) {
     return parts_[std::size_t(card)].values.view().columns(CardMemory(deal_, card).local(own).begin, own.count());
   }
@@ -211,6 +226,20 @@ class DecompositionOnCards final : public Decomposition<T, Cpu> {
   Pivots<Space> pivots_of(int card) {
     const auto notes = parts_[std::size_t(card)].notes.view();
     return Pivots<Space>::in(notes.block(0, 0, method_.interchanges(n_), Pivots<Space>::columns), status(card));
+  }
+
+  /// Each block column goes to the left, not further at a time than it has to go: then what is read is not yet overwritten.
+  void put_side_by_side(int card, Queue<Space>& q) {
+    for (const Range own : deal_.columns_of_card(card)) {
+      const std::int64_t row = method_.is_in_lower_triangle() ? own.begin : 0;
+      const MatrixView<F, Space> from = to_factor(card, own).block(row, 0, n_ - row, own.count()),
+                                 to = own_of(card, own).block(row, 0, n_ - row, own.count());
+      const std::int64_t way = (from.data() - to.data()) / from.ld();
+      for (std::int64_t j = 0; way > 0 && j < own.count(); j += way) {
+        const std::int64_t some = std::min(way, own.count() - j);
+        convert(q, MatrixView<const F, Space>(from.columns(j, some)), to.columns(j, some));
+      }
+    }
   }
 
   SizesOfPart sizes_of(Factor which, const std::vector<double>& weights) {
@@ -274,6 +303,7 @@ class DecompositionOnCards final : public Decomposition<T, Cpu> {
   const MethodRecord& method_;
   const std::int64_t n_;
   const Deal deal_;
+  const Schedule schedule_;
   const Scales scales_;
   SolvesOnCards<F, Space> solves_;
   std::vector<Gemm<F, Space>> gemm_;  // each counts for one thread

@@ -43,6 +43,10 @@ class Deal {
 /// Throws std::logic_error where a task of several block columns cannot be done in parts, as the solves of a Cholesky by halves.
 Plan lower_cards(const Plan&, const Deal&);
 
+/// Whether a schedule reads one block column of L at a time, so that a card needs room for few of those of others. Else it has a place for
+/// each column of A, and all of L in the end.
+constexpr bool reads_few_columns(Schedule schedule) { return schedule == Schedule::right_looking; }
+
 /// Where the memory of a card has columns: its own side by side, and behind them room for so many block columns of others, which take turns.
 class CardMemory {
  public:
@@ -68,7 +72,7 @@ class CardMemory {
 };
 
 /// The same plan with blocks where they are in the memory of their cards: so that what takes the place of another waits for who reads that.
-/// A send has its source in L. For schedules that read one block column of L at a time.
+/// A send has its source in L. For schedules that read few columns of L at a time.
 Plan in_memory_of_cards(const Plan& of_cards, const Deal&);
 
 }  // namespace lasolve

@@ -1,6 +1,8 @@
 // Cholesky, left-looking with look-ahead: a block column is updated with all before it when its turn has come, and so may
 // arrive late. While one is brought up to date with the one before it and factored, the next is brought up to date with all
-// before those two.
+// before those two. Over P cards that is the P-th behind it, and panels that end meanwhile come to it one by one. There products have
+// some panels at a time: the kernels of a panel wait for thread blocks of a product to end.
+#include "core/ceil_div.hpp"
 #include "solvers/cholesky/planning.hpp"
 #include "solvers/cholesky/steps.hpp"
 
@@ -9,15 +11,19 @@ namespace lasolve {
 std::vector<Task> cholesky_left_looking(const Blocking& by) {
   CholeskySteps a(by);
   const auto [far, bulk, soon, near, chain] = by.lanes;
-  Range last;
-  a.arrive(bulk, by.panel_at(0));
-  for (Range panel = by.panel_at(0), next; !panel.empty(); last = panel, panel = next) {
-    next = by.panel_at(panel.end);
+  Range last, furthest;  // the panel before, and the last one that is there
+  const auto arrive_next = [&] { a.arrive(bulk, furthest = by.panel_at(furthest.end)); };
+  for (std::int64_t i = 0; i < by.ahead; ++i) arrive_next();
+  for (Range panel = by.panel_at(0); !panel.empty(); last = panel, panel = by.panel_at(panel.end)) {
     a.stop_if_failed(chain);
     a.update(chain, last, panel);
     a.panel(chain, panel);  // [A11; A21] = [L11; L21] L11ᵀ
-    a.arrive(bulk, next);
-    a.update(bulk, {0, panel.begin}, next);
+    for (Range next = by.panel_at(panel.end); !next.empty() && next.begin < furthest.end; next = by.panel_at(next.end))
+      a.update(soon, last, next);
+    arrive_next();
+    const std::int64_t parts = by.ahead > 1 ? ceil_div(panel.begin, 6 * by.widths.panel) : 1;
+    for (std::int64_t i = 0; i < parts; ++i)
+      a.update(bulk, {panel.begin * i / parts, panel.begin * (i + 1) / parts}, furthest);
   }
   return std::move(a).tasks();
 }

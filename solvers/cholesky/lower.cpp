@@ -32,11 +32,11 @@ Tasks with_updates_in_turns(const Plan& plan, const CholeskyLimits& limits) {
   for (Task& task : lowered) {
     const bool is_bulk = task.lane == plan.lanes.bulk;
     if (is_bulk) task.lane = in_turn(task.lane, turn);
-    if (task.is(cholesky_task::update) && !is_bulk) {
+    if (task.is(cholesky_task::update) && is_bulk) {
+      task.device = device;
+    } else if (task.is(cholesky_task::update) && task.lane == plan.lanes.chain) {
       const bool goes_first = !limits.products_bind(task.C.j, plan.n);
       task.device = device = goes_first ? Block(Resource::device, {task.C.j, task.C.j + 1}) : Block();
-    } else if (task.is(cholesky_task::update)) {
-      task.device = device;
     }
     if (task.is(cholesky_task::panel)) ++turn;
   }

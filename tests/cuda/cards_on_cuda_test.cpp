@@ -52,6 +52,10 @@ TEST_P(CardsOnCuda, solve_small_and_odd_sizes) {
       SCOPED_TRACE(testing::Message() << name_of(method) << ", n = " << n);
       expect_solved_over<double>(over(method), n, 3);
       expect_solved_over<float>(over(method), n, 1);
+      Options left = over(method);
+      left.schedule = Schedule::left_looking;
+      expect_solved_over<double>(left, n, 3, Op::transpose);
+      expect_solved_over<float>(left, n, 1);
     }
 }
 
@@ -62,6 +66,8 @@ TEST_P(CardsOnCuda, solve_in_narrow_block_columns) {
       o.block_size = columns;
       expect_solved_over<double>(o, 777, 2, Op::transpose);
       expect_solved_over<float>(o, 1025, 1);
+      o.schedule = Schedule::left_looking;
+      expect_solved_over<double>(o, 1025, 1);
     }
 }
 
@@ -69,6 +75,9 @@ TEST_P(CardsOnCuda, solve_where_panels_are_hidden) {
   for (const Method method : methods) {
     SCOPED_TRACE(name_of(method));
     expect_solved_over<double>(over(method), 5000);
+    Options wide = over(method);
+    wide.schedule = Schedule::left_looking, wide.block_size = 1536;  // the first and the last of Cholesky are narrower
+    expect_solved_over<double>(wide, 9000);
     Options refined = over(method);
     refined.precision = Precision::fp32;
     expect_solved_over<double>(refined, 5000);

@@ -162,7 +162,7 @@ DrawnPlan plan_for(const PlanRequest& r) {
   Blocking by{.n = size_of(r.matrix), .lanes = r.lanes};
   const Recipes recipes = recipes_for(r, by.n, tuning);
   const Recipe& first = recipes.first();
-  by.widths = first.widths;
+  by.widths = first.widths, by.ahead = std::max<std::int64_t>(1, first.cards.count);
   const bool in_steps = first.schedule == Schedule::right_looking && r.card.empty() && first.executor != Executor::leaf;
   std::int64_t& step = by.widths.step;
   step = r.step == 0 && in_steps && !r.lanes.single() ? (by.widths.panel + 3) / 4 : r.step;

@@ -25,9 +25,10 @@ int current_device() {
   return device;
 }
 
-/// The pool of a device, which keeps this share of its memory; and of one that has parts of systems of several cards, whose memory takes
-/// longer to make: it is mapped on all of them.
-constexpr std::size_t kept_share = 8, kept_share_of_several = 4;
+/// What the pool of a device keeps of its memory: an eighth; and all but an eighth on one that has parts of systems of several cards,
+/// which take most of it. That memory takes longer to make: 4 ms for each GB, since it is mapped on all of them.
+constexpr std::uint64_t kept_of(std::uint64_t total) { return total / 8; }
+constexpr std::uint64_t kept_of_several(std::uint64_t total) { return total - total / 8; }
 
 struct Pool {
   cudaMemPool_t is = nullptr;  // null: the device has none
@@ -54,7 +55,7 @@ void make(Pool& pool, int device) {
   cudaMemPool_t made = nullptr;
   count_made();
   if (!succeeded(cudaMemGetInfo(&free, &total)) || !succeeded(cudaMemPoolCreate(&made, &wanted))) return;
-  std::uint64_t kept = total / kept_share;
+  std::uint64_t kept = kept_of(total);
   // No call waits for the work of another, to have its memory; and what is allocated waits for nothing, on any queue.
   int never = 0;
   if (succeeded(cudaMemPoolSetAttribute(made, cudaMemPoolAttrReleaseThreshold, &kept)) &&
@@ -209,7 +210,7 @@ void let_read_pool(int reader, int of) {
   CUDA_CHECK(cudaMemPoolSetAccess(pool.is, &access, 1));
   std::size_t free = 0, total = 0;
   CUDA_CHECK(cudaMemGetInfo(&free, &total));
-  std::uint64_t kept = total / kept_share_of_several;
+  std::uint64_t kept = kept_of_several(total);
   CUDA_CHECK(cudaMemPoolSetAttribute(pool.is, cudaMemPoolAttrReleaseThreshold, &kept));
 }
 
