@@ -153,5 +153,23 @@ TEST(MemoryFrom, is_that_of_before_when_another_has_ended) {
   EXPECT_EQ(outer.calls, 1);
 }
 
+/// The kernel may have taken the pages of a large block meanwhile, but for the first, which says its length: all of it can be written and read.
+TEST(MemoryOfTheHost, serves_the_next_matrix_of_its_size) {
+  for (const std::int64_t columns : {1000, 12000}) {
+    const Matrix<double> small(8, 8);
+    const void* before = nullptr;
+    for (int use = 0; use < 3; ++use) {
+      Matrix<double> M(1000, columns);
+      if (use > 0) EXPECT_EQ(M.data(), before) << columns << " columns";
+      before = M.data();
+      for (std::int64_t j = 0; j < columns; ++j)
+        for (std::int64_t i = 0; i < 1000; ++i) M(i, j) = double(i + j + use);
+      for (std::int64_t j = 0; j < columns; ++j) ASSERT_EQ(M(999, j), double(999 + j + use));
+    }
+    const Matrix<double> larger(1000, columns + 1000);  // what was kept is not of its size
+    EXPECT_GE(larger.bytes(), std::size_t(8000 * (columns + 1000)));
+  }
+}
+
 }  // namespace
 }  // namespace lasolve::test::memory_test

@@ -66,7 +66,8 @@ class Lengths {
 };
 
 /// A block that was released, for who wants as much next: the kernel would clear its pages again, which takes a tenth of the time that a
-/// system of that size does. As with malloc, a larger one is given back.
+/// system of that size does, or more. A large one is kept as long as the kernel needs its pages for nothing else: these it may take, and
+/// counts as available. A larger one still is given back.
 class KeptBlock {
  public:
   /// A block of so many bytes; null: there is none.
@@ -79,14 +80,18 @@ class KeptBlock {
     return nullptr;
   }
   void keep(void* memory, std::size_t bytes) {
-    if (bytes == 0 || bytes > most) return std::free(memory);
+    if (bytes == 0 || bytes > most || (bytes > large && !lend_to_kernel(memory, bytes))) return std::free(memory);
     length(memory) = bytes;
     comes_before(memory);
     std::free(block_.exchange(memory, std::memory_order_acq_rel));
   }
 
  private:
-  static constexpr std::size_t most = std::size_t(32) << 20;
+  static constexpr std::size_t large = std::size_t(32) << 20, most = std::size_t(1) << 30;
+  /// But for its first huge page, which says its length.
+  static bool lend_to_kernel(void* memory, std::size_t bytes) {
+    return madvise(static_cast<char*>(memory) + huge_page, bytes - huge_page, MADV_FREE) == 0;
+  }
   /// It stands in the block.
   static std::size_t& length(void* memory) { return *static_cast<std::size_t*>(memory); }
   std::atomic<void*> block_ = nullptr;
