@@ -2,10 +2,11 @@
 """Whole calls from Python on a CUDA device: lasolve.solve beside torch.linalg.solve and cupy.linalg.solve, for Cholesky beside
 torch's cholesky and cholesky_solve. Columns of `baseline_solvers --whole-call` are those of the C++ library.
 
-    bench/python_calls.py [--n 256,1024] [--nrhs 1] [--from-host] [--rounds 5]
+    bench/python_calls.py [--n 256,1024] [--nrhs 1] [--from-host] [--by-columns] [--rounds 5]
 
 Milliseconds by the wall clock, the median of the rounds, in turns, in fp64, as there: each round repeats small calls for 10 ms, in
-another order, after a rest of one call, and the first does not count. What cannot be imported is left out.
+another order, after a rest of one call, and the first does not count. What cannot be imported is left out. --by-columns: A lies in memory
+by columns, as in C++.
 """
 import argparse
 import random
@@ -63,6 +64,7 @@ def main():
     parser.add_argument("--n", default="64,128,256,512,1024,2048,4096,8192,16384")
     parser.add_argument("--nrhs", type=int, default=1)
     parser.add_argument("--from-host", action="store_true")
+    parser.add_argument("--by-columns", action="store_true")
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
     for n in map(int, options.n.split(",")):
@@ -70,6 +72,8 @@ def main():
         B = torch.rand(n, options.nrhs, dtype=torch.float64)
         for method in "lu", "cholesky":
             system = A if method == "lu" else (A + A.T) / 2 + 2 * n * torch.eye(n, dtype=torch.float64)
+            if options.by_columns:
+                system = system.T.contiguous().T
             there = system.cuda(), B.cuda()
             solvers = {"torch": by_torch}
             if cupy and method == "lu":

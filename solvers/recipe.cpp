@@ -100,7 +100,9 @@ const char* not_done_in_parts(const Options& o, const Problem& problem, Executor
   if (o.schedule != Schedule::automatic) {
     if (by == Executor::out_of_core && !left) return "the schedule is left-looking";
     if (by == Executor::ranks && !right) return "the schedule is right-looking";
-    if (!left && !right) return "the schedule is right-looking or left-looking";
+    const Method method = o.factorization == Method::automatic ? Method::lu : o.factorization;
+    if (!right && !(left && record_of(method).is_symmetric))
+      return "the schedule is right-looking, or left-looking for Cholesky";
   }
   if (o.triangle != Uplo::both) return "all of A is given, not a triangle";
   if (o.storage != Precision::automatic) return "factors are stored as they are computed";

@@ -2,9 +2,11 @@
 // elsewhere.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "solvers/cards/factors.hpp"
 #include "solvers/cards/rates.hpp"
@@ -13,18 +15,24 @@
 
 namespace lasolve {
 
-/// Whether all cards have room for their columns of A beside its factors.
+/// Whether all cards have room for their columns of A beside its factors. Those that are one device share its memory.
 template <class T, class Space>
 bool have_room_for_both(CardGroup<Space>& cards, const Recipe& by, std::int64_t n) {
   const Deal deal = deal_of(cards.queue(0), by, n);
   constexpr double not_asked_for = 1 << 20, workspace = std::is_same_v<Space, Cuda> ? double(std::size_t(3) << 30) : 0;
-  bool all = true;
+  std::vector<double> wanted;
   for (int card = 0; card < cards.count(); ++card) {
     const double of_A = double(CardMemory(deal, card).own()) * sizeof(T),
                  of_factors = double(columns_in_memory(deal, card, by.schedule, n)) * bytes_of(by.precision.storage);
-    const double wanted = double(n) * (of_A + of_factors);
-    if (wanted > not_asked_for)
-      cards.on(card, [&] { all = all && wanted + workspace <= double(Memory<Space>::available()); });
+    wanted.push_back(double(n) * (of_A + of_factors));
+  }
+  bool all = true;
+  for (int card = 0; card < cards.count(); ++card) {
+    double together = 0;
+    for (int other = 0; other < cards.count(); ++other)
+      if (cards.device(other) == cards.device(card)) together += wanted[std::size_t(other)];
+    if (together > not_asked_for)
+      cards.on(card, [&] { all = all && together + workspace <= double(Memory<Space>::available()); });
   }
   return all;
 }
@@ -80,9 +88,10 @@ class SystemOnCardsOf : public SystemOnCards<T> {
       means.cards = with_shares(means.cards, shares_for(rates));
       recipes = resolve(options, problem, means);
     }
-    if (recipes.first().executor == Executor::out_of_core || reads_few_columns(recipes.first().schedule))
-      return recipes;
-    means.has_room_for_L = have_room_for_both<T>(cards_, recipes.first(), A.n);
+    const auto has_room = [&](const Recipe& r) {
+      return r.executor != Executor::cards || reads_few_columns(r.schedule) || have_room_for_both<T>(cards_, r, A.n);
+    };
+    means.has_room_for_L = std::all_of(recipes.begin(), recipes.end(), has_room);
     return means.has_room_for_L ? recipes : resolve(options, problem, means);
   }
   MatrixOnCards<T, Space> matrix_of(const Columnwise<T>& A) {

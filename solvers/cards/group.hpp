@@ -44,6 +44,7 @@ class CardGroup<Cpu> {
   int count() const { return int(all_.size()); }
   Queue<Cpu>& queue(int card) { return *all_[std::size_t(card)]; }
   const std::string& name(int card) const { return names_[std::size_t(card)]; }
+  int device(int) const { return 0; }
   bool are_alike() const { return true; }
   const std::function<void(double)>& progress() const { return progress_; }
   /// A further queue of a card, which nobody else gives work to.

@@ -58,6 +58,7 @@ class CardGroup<Cuda> {
   }
   int count() const { return int(all_.size()); }
   Queue<Cuda>& queue(int card) { return *all_[std::size_t(card)]->q; }
+  int device(int card) const { return all_[std::size_t(card)]->q->device(); }
   /// Whether all are of one kind.
   bool are_alike() const {
     const auto is_as_first = [&](const SharedContext& its) {

@@ -1,4 +1,5 @@
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include <atomic>
 #include <cstdint>
@@ -67,7 +68,7 @@ class Lengths {
 
 /// A block that was released, for who wants as much next: the kernel would clear its pages again, which takes a tenth of the time that a
 /// system of that size does, or more. A large one is kept as long as the kernel needs its pages for nothing else: these it may take, and
-/// counts as available. A larger one still is given back.
+/// counts as available. Limits of a process count them as used: where there is one, and if it is larger still, it is given back.
 class KeptBlock {
  public:
   /// A block of so many bytes; null: there is none.
@@ -80,7 +81,9 @@ class KeptBlock {
     return nullptr;
   }
   void keep(void* memory, std::size_t bytes) {
-    if (bytes == 0 || bytes > most || (bytes > large && !lend_to_kernel(memory, bytes))) return std::free(memory);
+    const bool is_kept =
+        bytes > 0 && (bytes <= large || (bytes <= most && !is_limited() && lend_to_kernel(memory, bytes)));
+    if (!is_kept) return std::free(memory);
     length(memory) = bytes;
     comes_before(memory);
     std::free(block_.exchange(memory, std::memory_order_acq_rel));
@@ -88,6 +91,13 @@ class KeptBlock {
 
  private:
   static constexpr std::size_t large = std::size_t(32) << 20, most = std::size_t(1) << 30;
+  static bool is_limited() {
+    const auto has = [](auto resource) {
+      rlimit limit{};
+      return getrlimit(resource, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY;
+    };
+    return has(RLIMIT_DATA) || has(RLIMIT_AS);
+  }
   /// But for its first huge page, which says its length.
   static bool lend_to_kernel(void* memory, std::size_t bytes) {
     return madvise(static_cast<char*>(memory) + huge_page, bytes - huge_page, MADV_FREE) == 0;
