@@ -214,8 +214,8 @@ struct Blocking {
   bool arrives = false;  ///< A is not there yet: its columns come from the left to the right
   Lanes lanes = Lanes::one();
   std::int64_t m = -1;  ///< rows; −1: as many as columns
-  std::int64_t ahead =
-      1;  ///< panels behind the one at hand that a left-looking Cholesky brings up to date: one for each card
+  /// How many panels ahead a left-looking Cholesky brings one up to date: the number of cards.
+  std::int64_t ahead = 1;
 
   std::int64_t rows() const { return m < 0 ? n : m; }
   /// That are factored; U has more where A is wide.

@@ -43,11 +43,11 @@ class Deal {
 /// Throws std::logic_error where a task of several block columns cannot be done in parts, as the solves of a Cholesky by halves.
 Plan lower_cards(const Plan&, const Deal&);
 
-/// Whether a schedule reads one block column of L at a time, so that a card needs room for few of those of others. Else it has a place for
-/// each column of A, and all of L in the end.
+/// Whether a schedule reads one block column of L at a time, so that a card needs room for few of those of others. Else each card
+/// has a place for each column of A, and all of L in the end.
 constexpr bool reads_few_columns(Schedule schedule) { return schedule == Schedule::right_looking; }
 
-/// Where the memory of a card has columns: its own side by side, and behind them room for so many block columns of others, which take turns.
+/// Where the memory of a card has columns: its own side by side, and behind them room for three block columns of others, which take turns.
 class CardMemory {
  public:
   CardMemory(const Deal&, int card);

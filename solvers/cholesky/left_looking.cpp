@@ -1,7 +1,7 @@
 // Cholesky, left-looking with look-ahead: a block column is updated with all before it when its turn has come, and so may
 // arrive late. While one is brought up to date with the one before it and factored, the next is brought up to date with all
-// before those two. Over P cards that is the P-th behind it, and panels that end meanwhile come to it one by one. There products have
-// some panels at a time: the kernels of a panel wait for thread blocks of a product to end.
+// before those two. Over P cards it is the P-th block column to the right, and panels that are factored meanwhile are applied to it one at
+// a time. There the k of a product is cut to six panels at most, since kernels of a panel wait for its thread blocks to end.
 #include "core/ceil_div.hpp"
 #include "solvers/cholesky/planning.hpp"
 #include "solvers/cholesky/steps.hpp"

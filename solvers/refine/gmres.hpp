@@ -52,7 +52,6 @@ class Gmres {
     basis_ = Matrix<T, Space>(n, c * (most_steps + 1));
     next_ = Matrix<T, Space>(n, c), sums_ = Matrix<Real, Space>(most_steps + 1, c);
     const Settled settled(q_);
-    q_.phase(phase_);
     std::vector<Krylov> open = begun(D, tolerances), all;
     int steps = 0;
     for (; !open.empty() && steps < most_steps; ++steps) {

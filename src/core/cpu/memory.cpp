@@ -66,9 +66,9 @@ class Lengths {
   Block blocks_[32];
 };
 
-/// A block that was released, for who wants as much next: the kernel would clear its pages again, which takes a tenth of the time that a
-/// system of that size does, or more. A large one is kept as long as the kernel needs its pages for nothing else: these it may take, and
-/// counts as available. Limits of a process count them as used: where there is one, and if it is larger still, it is given back.
+/// A block that was released, kept for the next request of the same size: the kernel would clear its pages again, which takes a tenth of the
+/// time that a system of that size does, or more. Up to 32 MiB it is kept as it is. Up to 1 GiB it is kept, but the kernel may take its pages.
+/// It is freed if it is larger, or if the process has a limit of its memory, which would count it.
 class KeptBlock {
  public:
   /// A block of so many bytes; null: there is none.
