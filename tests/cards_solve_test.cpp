@@ -15,11 +15,6 @@ namespace {
 
 constexpr Method methods[] = {Method::lu, Method::cholesky, Method::lu_nopivot};
 
-std::vector<Schedule> schedules_of(Method method) {
-  if (method == Method::cholesky) return {Schedule::right_looking, Schedule::left_looking};
-  return {Schedule::right_looking};
-}
-
 /// Sums are in an order that depends on the number of cards, and on nothing else.
 template <class T>
 void expect_all_sizes_solved() {
@@ -28,18 +23,19 @@ void expect_all_sizes_solved() {
       for (const std::int64_t nrhs : {1, 11})
         for (const Op op : {Op::none, Op::transpose}) {
           const Matrix<T> A = matrix_for<T>(method, n);
-          for (const Schedule schedule : schedules_of(method))
-            for (int cards = 2; cards <= 5; ++cards) {
-              SCOPED_TRACE(testing::Message() << name_of(method) << ", " << name_of(schedule) << ", n = " << n << ", "
-                                              << nrhs << " right-hand sides, " << cards << " cards");
-              Options o = over(cards, method);
-              o.schedule = schedule;
-              const auto solved = solve_random(A, nrhs, o, op);
-              expect_solved(solved);
-              EXPECT_EQ(solved.report.cards.size(), std::size_t(cards));
-              EXPECT_EQ(solved.report.schedule, schedule);
-              EXPECT_TRUE(same_bits(solve_random(A, nrhs, o, op).X, solved.X));
-            }
+          const Schedule schedule =
+              method == Method::cholesky && nrhs == 1 ? Schedule::left_looking : Schedule::right_looking;
+          for (int cards = 2; cards <= 5; ++cards) {
+            SCOPED_TRACE(testing::Message() << name_of(method) << ", " << name_of(schedule) << ", n = " << n << ", "
+                                            << nrhs << " right-hand sides, " << cards << " cards");
+            Options o = over(cards, method);
+            o.schedule = schedule;
+            const auto solved = solve_random(A, nrhs, o, op);
+            expect_solved(solved);
+            EXPECT_EQ(solved.report.cards.size(), std::size_t(cards));
+            EXPECT_EQ(solved.report.schedule, schedule);
+            EXPECT_TRUE(same_bits(solve_random(A, nrhs, o, op).X, solved.X));
+          }
         }
 }
 TEST(SolveOnCards, is_right_however_many_there_are_in_fp64) { expect_all_sizes_solved<double>(); }
