@@ -98,11 +98,11 @@ const char* not_done_in_parts(const Options& o, const Problem& problem, Executor
   if (problem.handed_over) return "factors do not overwrite A";
   if (by == Executor::ranks && o.factorization == Method::lu_nopivot) return "the methods are LU and Cholesky";
   if (o.schedule != Schedule::automatic) {
+    const Method method = o.factorization == Method::automatic ? Method::lu : o.factorization;
+    const bool is_either = right || (left && record_of(method).is_symmetric);
     if (by == Executor::out_of_core && !left) return "the schedule is left-looking";
     if (by == Executor::ranks && !right) return "the schedule is right-looking";
-    const Method method = o.factorization == Method::automatic ? Method::lu : o.factorization;
-    if (!right && !(left && record_of(method).is_symmetric))
-      return "the schedule is right-looking, or left-looking for Cholesky";
+    if (by == Executor::cards && !is_either) return "the schedule is right-looking, or left-looking for Cholesky";
   }
   if (o.triangle != Uplo::both) return "all of A is given, not a triangle";
   if (o.storage != Precision::automatic) return "factors are stored as they are computed";

@@ -72,6 +72,20 @@ TEST(Recipes, of_several_cards_look_left_where_each_has_room_for_L_and_panels_ar
   EXPECT_THROW(schedule(20000, true), std::invalid_argument);
 }
 
+TEST(Recipes, out_of_core_are_left_looking_whatever_the_method) {
+  for (const Method method : {Method::automatic, Method::lu, Method::cholesky, Method::lu_nopivot}) {
+    Options o;
+    o.factorization = method, o.schedule = Schedule::left_looking, o.device_memory = std::size_t(2) << 30;
+    Means card = means();
+    card.device_bytes = 2e9;
+    const Recipe first = resolve(o, {.n = 40000}, card).first();
+    EXPECT_EQ(first.executor, Executor::out_of_core);
+    EXPECT_EQ(first.schedule, Schedule::left_looking);
+    o.schedule = Schedule::right_looking;
+    EXPECT_THROW(resolve(o, {.n = 40000}, card), std::invalid_argument);
+  }
+}
+
 TEST(Recipes, have_a_schedule_that_their_method_has) {
   for (const auto method : {Method::automatic, Method::lu, Method::cholesky, Method::lu_nopivot})
     for (const double device_bytes : {0.0, 2e9}) {
