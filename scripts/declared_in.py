@@ -52,7 +52,7 @@ standard = {
     "numeric": "accumulate adjacent_difference exclusive_scan gcd inclusive_scan inner_product iota lcm midpoint partial_sum reduce transform_reduce",
     "optional": "in_place nullopt nullopt_t optional",
     "ostream": "endl flush ostream",
-    "random": """bernoulli_distribution discrete_distribution minstd_rand mt19937 mt19937_64 normal_distribution random_device
+    "random": """bernoulli_distribution discrete_distribution linear_congruential_engine minstd_rand mt19937 mt19937_64 normal_distribution random_device
         uniform_int_distribution uniform_real_distribution""",
     "semaphore": "binary_semaphore counting_semaphore",
     "set": "multiset set",

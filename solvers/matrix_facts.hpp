@@ -1,6 +1,7 @@
-// The copy of a matrix that is factored, and facts of it, which the beginning of a Cholesky need not wait for.
+// The copy of a matrix that is factored, and facts of it: those which the beginning of a Cholesky need not wait for, and sizes of columns.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "core/fetched.hpp"
@@ -14,6 +15,17 @@ struct MatrixFacts {
   bool may_be_positive_definite = false;  ///< A = Aᵀ but for roundoff, with a positive diagonal
   std::vector<double> row_sums;           ///< of magnitudes
 };
+
+/// The largest magnitude in each column, and the sum of all, unless that takes another reading.
+struct SizesOfColumns {
+  std::vector<double> maxima;
+  std::optional<std::vector<double>> sums = {};
+};
+/// By default the largest alone.
+template <class T, class Space>
+Fetched<SizesOfColumns> sizes_of_columns(Queue<Space>& q, MatrixView<const T, Space> X) {
+  return SizesOfColumns{*column_norms<T>(q, X)};
+}
 
 /// Y ← X, and the one element of `status` ← −1: nothing has failed yet. By default one after the other.
 template <class From, class To, class Space>

@@ -272,6 +272,38 @@ TEST_P(ErrorBounds, and_conditions_see_what_the_right_hand_side_hides) {
   }
 }
 
+/// Coarse factors are tested beside the right-hand sides that are refined, of which some end before the test and some after it.
+TEST_P(ErrorBounds, leave_the_refinement_of_right_hand_sides_as_it_is) {
+  const std::int64_t n = 120;
+  for (const double kappa : {1e5, 1e6})
+    for (const std::int64_t nrhs : {1, 2, 7})
+      for (const Op op : {Op::none, Op::transpose}) {
+        SCOPED_TRACE(testing::Message() << "condition " << kappa << ", " << nrhs << " right-hand sides, op "
+                                        << int(op));
+        const Matrix<double> A = random_with_condition(n, kappa);
+        Matrix<double> B = random_matrix(n, nrhs, 5);
+        for (std::int64_t i = 0; i < n; ++i)
+          if (nrhs == 2)
+            B(i, 0) = B(i, 1) = 0;
+          else if (nrhs == 7)
+            B(i, 2) = 0, B(i, 4) = A(i, 3), B(i, 5) *= 1e-20;
+        Options o = options();
+        o.factorization = Method::lu, o.precision = Precision::fp32, o.refine = Refine::classical, o.history = true;
+        const auto alone = solve_for(A, B, o, op);
+        o.bounds = true;
+        const auto with = solve_for(A, B, o, op);
+        ASSERT_TRUE(alone.report.outcome.ok() && with.report.outcome.ok());
+        ASSERT_EQ(with.report.precision, Precision::fp32);
+        EXPECT_EQ(with.report.refine_iterations, alone.report.refine_iterations);
+        EXPECT_EQ(with.report.refinement_residuals.size(), alone.report.refinement_residuals.size());
+        ASSERT_EQ(with.report.residual_history.size(), alone.report.residual_history.size());
+        for (const std::vector<double>& residuals : with.report.residual_history)
+          EXPECT_EQ(residuals.size(), std::size_t(nrhs));
+        EXPECT_TRUE(with.report.forward_error_bound);
+        EXPECT_NEAR(std::log10(*with.report.rcond * kappa), -1, 1.5);
+      }
+}
+
 /// One row is nearly the sum of others, which fp32 does not see, and small rows have the largest part of the inverse: an estimate that looks
 /// at large parts alone sees nothing else.
 TEST_P(ErrorBounds, and_conditions_see_what_small_rows_hide) {

@@ -47,7 +47,8 @@ template <class T>
 class Engine {
  public:
   virtual ~Engine() = default;
-  virtual const Report& report() const = 0;
+  /// Of the factors. Waits for what is still to be known of them.
+  virtual const Report& report() = 0;
   /// That by which the factors were made.
   virtual const Recipe& recipe() const = 0;
   /// n, which stays when a solve replaces factors and their report.

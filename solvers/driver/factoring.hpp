@@ -176,7 +176,8 @@ class Factoring {
   Factored factored(const Recipe& by, Facts&& facts, const Await<Space>& await = {}) {
     const std::int64_t n = A.order();
     tell_recipe(recipes_, by);
-    facts.rcond = {}, facts.rcond_is_sure = true, facts.excess_of_inverse = {}, facts.growth = {};
+    facts.rcond = facts.rcond_of_factors = {}, facts.rcond_is_sure = true, facts.excess_of_inverse = {},
+    facts.growth = {};
     q_.phase(Phase::other);
     Scales scales = scales_for(by, facts);
     facts.equilibration = by.scaled != Scaled::none ? scales.kind() : Equilibration::none;
@@ -251,7 +252,7 @@ class Factoring {
       return {exponent};
     }
     if (!has_narrow_range(by.precision)) return {};
-    const double most = A.largest_element(q_);
+    const long double most = A.largest_element(q_);
     return {std::isfinite(most) && most > 0 ? -std::ilogb(most) : 0};
   }
 

@@ -24,8 +24,8 @@ struct Facts {
   Times times = {};
   double factor_seconds = 0;
   std::optional<Growth> growth = {};
-  double range_of_pivots = 1;  ///< the smallest as a part of the largest
-  std::optional<double> rcond = {};
+  double range_of_pivots = 1;                               ///< the smallest as a part of the largest
+  std::optional<double> rcond = {}, rcond_of_factors = {};  ///< of A, and of what the factors multiply to
   bool rcond_is_sure = true;
   std::optional<double> excess_of_inverse = {};  ///< over that of coarse factors, where it was estimated
   Equilibration equilibration = Equilibration::none;

@@ -11,7 +11,7 @@
 
 #include "solvers/driver/factoring.hpp"
 #include "solvers/refine/bounds.hpp"
-#include "solvers/refine/excess_of_inverse.hpp"
+#include "solvers/refine/refine.hpp"
 #include "solvers/refine/refined_factors.hpp"
 #include "solvers/refine/scaling.hpp"
 
@@ -41,17 +41,21 @@ class Judge {
     return by.estimates_condition(facts.range_of_pivots, by.precision.unit_roundoff()) && may_know_norm();
   }
 
+  /// Whether the factors are tested, if they are asked to, before they may tell the condition of A. Let M = A + E. For coarse factors
+  /// ‖E‖ is about u ‖A‖ times the growth. They are tested unless ten times that is below 1/‖M⁻¹‖₁.
+  bool is_to_be_tested(Factored& made) {
+    const Facts& facts = made.facts;
+    if (!made.recipe.is_coarse() || facts.excess_of_inverse) return false;
+    const bool is_known = !record_of(made.recipe.method).may_grow || facts.growth;
+    const double grown = facts.growth ? std::max(1.0, facts.growth->of_elements) : 1;
+    return !is_known || rcond_of_factors(made) <= 10 * made.recipe.precision.unit_roundoff() * grown;
+  }
+
   double rcond_of(Factored& made) {
     if (made.facts.rcond) return *made.facts.rcond;
-    q_.phase(Phase::check);
-    require(may_know_norm(),
-            "the norm of A is not known, which its factors have overwritten: ask for the condition in the options");
-    const long double norm = A_.norm(q_, Op::transpose);
-    if (!factoring_.in_place() && made.recipe.scaled == Scaled::none && factoring_.is_too_small())
-      made = factoring_.scaled_up(made);
-    made.facts.rcond = reciprocal_condition(q_, *made.factors, norm, progress_of(Step::condition));
+    made.facts.rcond = rcond_of_factors(made);
     if (std::optional<RefinedFactors<T, Space>> refined = refined_factors(made)) {
-      made.facts.rcond = reciprocal_condition(q_, *refined, norm);
+      made.facts.rcond = reciprocal_condition(q_, *refined, A_.norm(q_, Op::transpose));
       made.facts.rcond_is_sure = refined->has_solved_all();
       if (!made.facts.rcond_is_sure) made.facts.notes.push_back(condition_is_not_sure);
     }
@@ -82,30 +86,40 @@ class Judge {
 
   /// Conditions with rows, and then with columns scaled, used if rcond leaves no digit of the solutions.
   void judge_scaled(Factored& made, const SolvedSystem<T, Space>& its, SolveFacts& facts) {
-    Scaling scaling{A_.row_sums(q_, its.op)};
+    Scaling scaling{A_.row_sums(q_, its.op).wide()};
     if (judge_scaled(made, scaling, facts.rcond_of_scaled_rows, its, facts.roundoff)) return;
     scaling = scaling_of_columns(q_, A_.with(its.op), scaling.row_sums);
     judge_scaled(made, scaling, facts.rcond_of_scaled_columns, its, facts.roundoff);
   }
 
  private:
+  /// That of M, which the factors multiply to.
+  double rcond_of_factors(Factored& made) {
+    if (made.facts.rcond_of_factors) return *made.facts.rcond_of_factors;
+    q_.phase(Phase::check);
+    require(may_know_norm(),
+            "the norm of A is not known, which its factors have overwritten: ask for the condition in the options");
+    const long double norm = A_.norm(q_, Op::transpose);
+    if (!factoring_.in_place() && made.recipe.scaled == Scaled::none && factoring_.is_too_small())
+      made = factoring_.scaled_up(made);
+    made.facts.rcond_of_factors = reciprocal_condition(q_, *made.factors, norm, progress_of(Step::condition));
+    return *made.facts.rcond_of_factors;
+  }
   /// In place, ‖A‖₁ is known only where it was taken before, and if it is finite.
   bool may_know_norm() {
     return !factoring_.in_place() || (A_.knows_norm(Op::transpose) && std::isfinite(A_.norm(q_, Op::transpose)));
   }
 
-  /// Whether factors M may replace A in estimates of ‖A⁻¹‖. Let M = A + E. For coarse factors ‖E‖ is about u ‖A‖ times the growth. They are
-  /// tested unless ten times that is below 1/‖M⁻¹‖₁.
+  /// Whether the factors may replace A in estimates of ‖A⁻¹‖.
   bool may_replace_A(Factored& made) {
-    Facts& facts = made.facts;
-    if (!made.recipe.is_coarse()) return true;
-    if (!facts.excess_of_inverse) {
-      const bool is_known = !record_of(made.recipe.method).may_grow || facts.growth;
-      const double grown = facts.growth ? std::max(1.0, facts.growth->of_elements) : 1;
-      if (is_known && *facts.rcond > 10 * made.recipe.precision.unit_roundoff() * grown) return true;
-      facts.excess_of_inverse = excess_of_inverse<T>(q_, *made.factors, A_.with(Op::none));
+    if (is_to_be_tested(made)) {
+      const MatrixView<T, Space> none(nullptr, A_.order(), 0, std::max<std::int64_t>(1, A_.order()));
+      made.facts.excess_of_inverse =
+          refine<T>(q_, Refine::classical, *made.factors, A_.with(Op::none), Op::none, A_.norm(q_, Op::none),
+                    {.tests = true}, MatrixView<const T, Space>(none), none, none, {})
+              .excess_of_inverse;
     }
-    return std::isfinite(*facts.excess_of_inverse);
+    return std::isfinite(made.facts.excess_of_inverse.value_or(1));
   }
   /// Factors corrected by GMRES, if they are not good enough alone.
   std::optional<RefinedFactors<T, Space>> refined_factors(Factored& made) {

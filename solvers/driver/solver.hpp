@@ -34,7 +34,7 @@ class Solver {
     const Settled settled(q_);
     Factored made = factoring_.factors(std::move(made_.facts), std::move(await), since);
     if (made.facts.outcome.ok() && judge_.is_judged(made)) {
-      judge_.rcond_of(made);
+      if (!tests_beside(made, made.recipe)) judge_.rcond_of(made);
       made.facts.times.take(q_);
     }
     if constexpr (std::is_same_v<Space, Cpu>)
@@ -42,6 +42,9 @@ class Solver {
     made_ = std::move(made);
     write_report();
   }
+
+  /// Whether the condition of A is to be known, but is left until solutions are refined, or rcond() is asked for.
+  bool awaits_solutions() { return made_.facts.outcome.ok() && !made_.facts.rcond && judge_.is_judged(made_); }
 
   /// An estimate of 1 / (‖A‖₁‖A⁻¹‖₁), kept: see Factorization::rcond().
   double rcond() {
@@ -220,14 +223,19 @@ class Solver {
     return refined_with(made, made.recipe, B, X, op, R.view());
   }
 
+  /// Whether factors are tested beside the right-hand sides that are refined, for error bounds of these.
+  bool tests_beside(Factored& made, const Recipe& recipe) {
+    return recipe.bounds && recipe.refine == Refine::classical && !recipe.extra && judge_.is_to_be_tested(made);
+  }
+
   /// Refines X by a recipe. R is workspace. Right-hand sides that stall begin anew by what comes after it, with the same factors.
   Refinement refined_with(Factored& made, const Recipe& recipe, MatrixView<const T, Space> B, MatrixView<T, Space> X,
                           Op op, MatrixView<T, Space> R) {
-    q_.phase(Phase::refine);
     constexpr std::int64_t most_kept =
         (1 << 20) / 62;  // numbers of a history, of two refinements with 31 residuals each
     const std::int64_t history = recipe.history ? std::min(B.cols(), most_kept) : 0;
-    const RefineTo to{recipe.accuracy, recipe.extra, std::size_t(history)};
+    const RefineTo to{recipe.accuracy, recipe.extra, std::size_t(history), tests_beside(made, recipe)};
+    q_.phase(Phase::refine);
     const auto by = [&](Refine how, std::vector<std::size_t> which) {
       return refine<T>(q_, how, *made.factors, A_.with(op), op, A_.norm(q_, op), to, B, X, R, std::move(which));
     };
@@ -235,6 +243,7 @@ class Solver {
     std::iota(all.begin(), all.end(), 0);
     factoring_.tell(recipe);
     Refinement first = by(recipe.refine, std::move(all));
+    if (to.tests) made.facts.excess_of_inverse = first.excess_of_inverse;
     const std::optional<Recipe> next = recipe.after_stall();
     if (first.converged() || !next) return first;
     factoring_.tell(*next);

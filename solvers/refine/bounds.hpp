@@ -32,13 +32,15 @@ struct RowsOfBounds {
     double norm = 0;
     for (std::int64_t i = 0; i < X.rows(); ++i) norm = larger(norm, double(magnitude(its_x(i, 0))));
     if (norm == 0) return;  // and so is b
+    const auto take = [norm](std::vector<double>& of, const Matrix<T>& its) {
+      for (std::size_t i = 0; i < of.size(); ++i) of[i] = larger(of[i], double(magnitude(its.data()[i])) / norm);
+    };
+    take(x, its_x), take(b, its_b);
+    if (exponent == 0) return take(r, its_r);
     const PowerOfTwo unscaled(exponent);
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      const auto row = std::int64_t(i);
-      x[i] = larger(x[i], double(magnitude(its_x(row, 0))) / norm);
-      b[i] = larger(b[i], double(magnitude(its_b(row, 0))) / norm);
-      r[i] = larger(r[i], unscaled(double(magnitude(its_r(row, 0))) / norm));
-    }
+    std::vector<double> residuals(r.size(), 0);
+    take(residuals, its_r);
+    for (std::size_t i = 0; i < r.size(); ++i) r[i] = larger(r[i], unscaled(residuals[i]));
   }
 };
 

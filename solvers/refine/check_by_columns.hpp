@@ -32,7 +32,7 @@ Checked check_by_columns(Queue<Space>& q, const Supply<T, Space>& A, Op op, Uplo
   std::vector<long double> sums;  // of the magnitudes in the rows of the matrix
   const auto subtract = [&](const SystemMatrix<T, Space>& part, std::int64_t i, std::int64_t j,
                             MatrixView<const T, Space> x) {  // R(i…, :) ← R(i…, :) − part X(j…, :)
-    const auto some = row_sums_without_overflow(q, part, row_sums(q, part));
+    const auto some = row_sums_without_overflow(q, part, *row_sums(q, part)).wide();
     std::transform(some.begin(), some.end(), sums.begin() + i, sums.begin() + i, std::plus<>());
     std::visit(
         [&](const auto& matrix) {

@@ -15,7 +15,8 @@ bool is_diagonally_dominant(Queue<Space>& q, KnownMatrix<T, Space>& A) {
   const std::int64_t n = A.order();
   if (n == 0) return true;
   const std::vector<T> diagonal = diagonal_of(q, A);
-  const auto dominates = [&](const std::vector<long double>& sums) {
+  const auto dominates = [&](const RowSums& its) {
+    const std::vector<long double> sums = its.wide();
     const long double least = 1 - 2 * double(n) * unit_roundoff_of(Precision::fp64);  // which sums are in
     for (std::int64_t i = 0; i < n; ++i)
       if (!(2 * static_cast<long double>(magnitude(diagonal[std::size_t(i)])) >= sums[std::size_t(i)] * least))

@@ -5,15 +5,10 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <random>
-#include <utility>
-#include <variant>
 
-#include "core/settled.hpp"
-#include "solvers/copy.hpp"
-#include "solvers/factors.hpp"
-#include "solvers/refine/largest.hpp"
-#include "solvers/refine/residual.hpp"
+#include "lasolve/matrix.hpp"
 
 namespace lasolve {
 
@@ -21,42 +16,54 @@ namespace lasolve {
 /// F = I − M⁻¹A. Infinite if F may have an eigenvalue near 1: then A may have a tiny singular value that M hides.
 ///
 /// This is the power method. A step of classical refinement makes F e of an error e. Random vectors have a component of about 1/√n along each
-/// eigenvector, and one with eigenvalue 1 remains. So each step must halve the largest element, down to 2⁻⁵/√n; the first may
+/// eigenvector, and one with eigenvalue 1 remains. So each step must halve the largest element, down to 2⁻⁷/√n; the first may
 /// make it 4 times as large. Scaling rows of A does not change F, and transposing A does not change its eigenvalues.
 ///
-/// Elements begin as ±1/2 to ±1 with many digits. If they were ±1, A e could be exact in the type of the factors, or cancel, and F e be 0.
-///
-/// Each step takes a product with A and a solve, of four columns. Mostly two or three steps.
+/// Each step takes a product with A and a solve, of three columns beside those that are refined anyhow. Mostly three or four steps.
 /// Source: Neumann's series; von Mises & Pollaczek-Geiringer, ZAMM 9, 1929.
-template <class T, class Space>
-double excess_of_inverse(Queue<Space>& q, Factors<T, Space>& factors, const SystemMatrix<T, Space>& A) {
-  constexpr double most_at_first = 4;
-  constexpr std::int64_t columns = 4;
-  const std::int64_t n = factors.order();
-  const double small_enough = 0x1p-5 / std::sqrt(double(n));
-  Matrix<T> first(n, columns);
-  std::mt19937_64 random;
-  for (std::int64_t j = 0; j < columns; ++j)
-    for (std::int64_t i = 0; i < n; ++i) {
-      const auto bits = std::int64_t(random());
-      first(i, j) = T(std::copysign(0.5 + std::ldexp(double(bits & ((std::int64_t(1) << 52) - 1)), -53), double(bits)));
+class ExcessOfInverse {
+ public:
+  static constexpr std::int64_t columns = 3;
+
+  explicit ExcessOfInverse(std::int64_t n) : small_enough_(0x1p-7 / std::sqrt(double(n))) {}
+
+  /// `now`: the largest element of the errors, before the first step and after each. Whether another step is to be made.
+  bool goes_on(double now) {
+    constexpr double most_at_first = 4;
+    const int step = steps_++;
+    if (step == 0) return true;
+    if (!(now <= (step == 1 ? most_at_first : before_ / 2))) {
+      value_ = std::numeric_limits<double>::infinity();
+      return false;
     }
-  Matrix<T, Space> E(n, columns), D(n, columns);
-  const Settled settled(q);
-  copy<T>(q, std::as_const(first).view(), E.view());
-  const MatrixView<const T, Space> error = E.view(), correction = D.view();
-  double sum = 1, rate = 0, before = 1, now = 1;
-  for (int step = 1; now > small_enough; ++step, before = now) {
-    fill(q, T(0), D.view());
-    std::visit([&](const auto& a) { residual<T>(q, a, error, correction, D.view()); }, A);
-    factors.apply(q, correction, D.view(), Op::none);
-    add(q, correction, E.view());
-    now = largest(*column_norms<T>(q, error));
-    if (!(now <= (step == 1 ? most_at_first : before / 2))) return std::numeric_limits<double>::infinity();
-    if (step > 1) rate = std::max(rate, now / before);
-    sum += now;
+    if (step > 1) rate_ = std::max(rate_, now / before_);
+    sum_ += now, before_ = now;
+    if (now > small_enough_) return true;
+    value_ = std::max(sum_, 1 / (1 - rate_));
+    return false;
   }
-  return std::max(sum, 1 / (1 - rate));
+  /// Nothing until the last step was made.
+  std::optional<double> value() const { return value_; }
+
+ private:
+  double small_enough_, before_ = 1, rate_ = 0, sum_ = 1;
+  int steps_ = 0;
+  std::optional<double> value_;
+};
+
+/// Errors to begin with. Elements are ±1/2 to ±1 with many digits. If they were ±1, A e could be exact in the type of the factors, or cancel,
+/// and F e be 0. By a multiplier of Knuth's, modulo 2⁶⁴, of which the high bits are random.
+template <class T>
+Matrix<T> random_errors(std::int64_t n) {
+  Matrix<T> errors(n, ExcessOfInverse::columns);
+  std::linear_congruential_engine<std::uint64_t, 6364136223846793005U, 1442695040888963407U, 0> random;
+  for (std::int64_t j = 0; j < errors.cols(); ++j)
+    for (std::int64_t i = 0; i < n; ++i) {
+      const std::uint64_t bits = random();
+      const double size = 0.5 + 0x1p-53 * double(bits << 1 >> 12);
+      errors(i, j) = T(bits >> 63 != 0 ? -size : size);
+    }
+  return errors;
 }
 
 }  // namespace lasolve

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "solvers/matrix_facts.hpp"
 #include "solvers/refine/residual.hpp"
 
 namespace lasolve {
@@ -29,9 +30,12 @@ class KnownMatrix {
     return system_matrix(A_, op, triangle_);
   }
 
-  /// The largest magnitude.
-  double largest_element(Queue<Space>& q) const {
-    return spread_ ? spread_->largest_element() : largest(*column_norms<T>(q, A_));
+  /// The largest magnitude. On some devices ‖A‖₁ comes with it.
+  long double largest_element(Queue<Space>& q) {
+    if (spread_) return spread_->largest_element();
+    auto sizes = sizes_of_columns<T>(q, A_);
+    if (sizes->sums && !is_triangle()) measured(q, Op::transpose, *sizes->sums);
+    return largest(sizes->maxima);
   }
 
   /// Has q begin with what the next two tell.
@@ -44,27 +48,22 @@ class KnownMatrix {
   void keep_measured(Op op) {
     Kept& kept = of(op);
     if (!kept.begun) return;
-    const std::vector<double> sums = **std::exchange(kept.begun, std::nullopt);
-    if (std::none_of(sums.begin(), sums.end(), [](double sum) { return std::isinf(sum); }))
-      kept.sums.emplace(sums.begin(), sums.end());
+    RowSums sums{**std::exchange(kept.begun, std::nullopt)};
+    if (!std::isinf(sums.most)) kept.sums = std::move(sums);
   }
   /// The same as measure(), of which the row sums are known.
   void measured(Queue<Space>& q, Op op, std::vector<double> sums) {
     if (Kept& kept = of(op); !kept.sums) kept.sums = row_sums_without_overflow(q, with(op), std::move(sums));
   }
   /// The sums of the magnitudes in the rows of op(A).
-  const std::vector<long double>& row_sums(Queue<Space>& q, Op op) {
+  const RowSums& row_sums(Queue<Space>& q, Op op) {
     measure(q, op);
     Kept& kept = of(op);
-    if (!kept.sums) kept.sums = row_sums_without_overflow(q, with(op), *std::exchange(kept.begun, std::nullopt));
+    if (!kept.sums) kept.sums = row_sums_without_overflow(q, with(op), **std::exchange(kept.begun, std::nullopt));
     return *kept.sums;
   }
   /// ‖op(A)‖∞; with Op::transpose that is ‖A‖₁.
-  long double norm(Queue<Space>& q, Op op) {
-    std::optional<long double>& norm = of(op).norm;
-    if (!norm) norm = largest(row_sums(q, op));
-    return *norm;
-  }
+  long double norm(Queue<Space>& q, Op op) { return row_sums(q, op).largest(); }
   bool knows_norm(Op op) { return of(op).sums.has_value(); }
   /// Whether it is known, or q was given that.
   bool has_norm(Op op) { return knows_norm(op) || is_being_measured(op); }
@@ -72,8 +71,7 @@ class KnownMatrix {
  private:
   struct Kept {
     std::optional<Fetched<std::vector<double>>> begun;
-    std::optional<std::vector<long double>> sums;
-    std::optional<long double> norm;  // the largest of them
+    std::optional<RowSums> sums;
   };
   Kept& of(Op op) { return kept_[op == Op::none || is_triangle() ? 0 : 1]; }
 

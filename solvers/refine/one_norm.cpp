@@ -66,10 +66,12 @@ double one_norm_by_columns(ColumnsOfEstimate& X, const std::function<void(Op)>& 
 std::vector<std::int64_t> most_promising(const std::vector<double>& promises, std::size_t count) {
   std::vector<std::int64_t> best;
   const auto of = [&](std::int64_t i) { return promises[std::size_t(i)]; };
+  double least = -1;  // of the best
   for (std::int64_t i = 0; i < std::int64_t(promises.size()); ++i) {
-    if (best.size() == count && !(of(i) > of(best.back()))) continue;
+    if (!(of(i) > least)) continue;
     if (best.size() == count) best.pop_back();
     best.insert(std::find_if(best.begin(), best.end(), [&](std::int64_t j) { return of(i) > of(j); }), i);
+    if (best.size() == count) least = of(best.back());
   }
   return best;
 }

@@ -5,14 +5,16 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
-#include <numeric>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "solvers/factors.hpp"
+#include "solvers/refine/excess_of_inverse.hpp"
 #include "solvers/refine/gmres.hpp"
 #include "solvers/refine/in_parts.hpp"
+#include "solvers/refine/open_right_hand_sides.hpp"
 #include "solvers/watch.hpp"
 
 namespace lasolve {
@@ -26,6 +28,7 @@ struct RefineTo {
   double accuracy = 0;      ///< the backward error of each; 0: that of LAPACK's dsgesv
   bool extra = false;       ///< residuals in twice the precision, until x itself is accurate
   std::size_t history = 0;  ///< of how many right-hand sides all residuals are kept
+  bool tests = false;       ///< beside them, how fast errors vanish: ExcessOfInverse. Not with extra residuals
 };
 
 struct Refinement {
@@ -33,6 +36,7 @@ struct Refinement {
   std::vector<std::size_t> stalled = {};  ///< the right-hand sides that did not converge
   std::vector<double> residuals = {};     ///< before the first update, and after each: see Report
   std::vector<std::vector<double>> history = {};
+  std::optional<double> excess_of_inverse = {};  ///< where that is tested
 
   bool converged() const { return stalled.empty(); }
 };
@@ -53,10 +57,11 @@ class RefinementTeller {
   /// Of update `update`, the residual before it, and then the update itself.
   std::function<void(double)> residual(int update) const { return part(update, 0); }
   std::function<void(double)> solve(int update) const { return part(update, 1); }
-  /// A residual is known, in units of where it ends, and the one before.
-  void learn(int update, long double worst, long double before) {
-    if (std::isfinite(before) && worst > 1 && worst < before)
-      expected_ = update + std::max(1.0, double(std::log(worst) / std::log(before / worst)));
+  /// A residual is known, in units of where it ends.
+  void learn(int update, long double worst) {
+    if (std::isfinite(before_) && worst > 1 && worst < before_)
+      expected_ = update + std::max(1.0, double(std::log(worst) / std::log(before_ / worst)));
+    before_ = worst;
   }
 
  private:
@@ -68,75 +73,7 @@ class RefinementTeller {
   }
   const std::function<void(double)> tell_;
   double expected_ = 3;
-};
-
-/// Right-hand sides that are still refined, side by side: those that are done cost nothing more.
-template <class T, class Space>
-class OpenRightHandSides {
- public:
-  /// R is workspace, as wide as B. `in_two`: X gets a tail, which is zero.
-  OpenRightHandSides(Queue<Space>& q, MatrixView<const T, Space> B, MatrixView<T, Space> X, MatrixView<T, Space> R,
-                     bool in_two, std::vector<std::size_t> which)
-      : q_(q), all_X_(X), tail_(B.rows(), in_two ? B.cols() : 0), B_(B), X_(X), R_(R) {
-    if (in_two) fill(q_, T(0), tail_.view());
-    std::vector<std::size_t> all(std::size_t(B.cols()));
-    std::iota(all.begin(), all.end(), 0);
-    which_ = all;
-    keep(which);
-  }
-
-  MatrixView<const T, Space> B() const { return B_; }
-  MatrixView<T, Space> X() const { return X_; }
-  MatrixView<T, Space> R() const { return R_; }
-  /// What X has below its last digits, or nothing.
-  MatrixView<const T, Space> tail() const {
-    return tail_.cols() == 0 ? MatrixView<const T, Space>() : tail_.view().columns(0, X_.cols());
-  }
-  /// X ← X + D.
-  void update(MatrixView<const T, Space> D) {
-    tail_.cols() == 0 ? add(q_, D, X_) : add_in_two(q_, D, X_, tail_.view().columns(0, X_.cols()));
-  }
-  /// Which they are of all.
-  const std::vector<std::size_t>& which() const { return which_; }
-
-  /// `positions`: of those that stay, among those that are left, in order. The others are where they were given.
-  void keep(const std::vector<std::size_t>& positions) {
-    if (positions.size() == which_.size()) return;
-    const auto n = B_.rows(), count = std::int64_t(positions.size());
-    Matrix<T, Space> B(n, count), X(n, count);
-    const Settled settled(q_);
-    std::vector<std::size_t> which;
-    for (std::int64_t j = 0; j < count; ++j) {
-      const auto from = std::int64_t(positions[std::size_t(j)]);
-      convert<T>(q_, B_.columns(from, 1), B.view().columns(j, 1));
-      convert<T>(q_, MatrixView<const T, Space>(X_.columns(from, 1)), X.view().columns(j, 1));
-      for (const MatrixView<T, Space> own : {R_, tail_.view()})
-        if (own.cols() > 0) convert<T>(q_, MatrixView<const T, Space>(own.columns(from, 1)), own.columns(j, 1));
-      which.push_back(which_[std::size_t(from)]);
-    }
-    leave();
-    own_B_ = std::move(B), own_X_ = std::move(X);
-    B_ = own_B_.view(), X_ = own_X_.view(), R_ = R_.columns(0, count);
-    which_ = std::move(which);
-  }
-
-  /// Solutions go where they were given.
-  void leave() {
-    if (own_X_.cols() == 0) return;
-    for (std::size_t j = 0; j < which_.size(); ++j)
-      convert<T>(q_, std::as_const(own_X_).view().columns(std::int64_t(j), 1),
-                 all_X_.columns(std::int64_t(which_[j]), 1));
-    q_.finish();
-  }
-
- private:
-  Queue<Space>& q_;
-  const MatrixView<T, Space> all_X_;
-  Matrix<T, Space> own_B_, own_X_;  // once some were left out
-  Matrix<T, Space> tail_;
-  MatrixView<const T, Space> B_;
-  MatrixView<T, Space> X_, R_;
-  std::vector<std::size_t> which_;
+  long double before_ = std::numeric_limits<long double>::infinity();
 };
 
 /// How far right-hand sides are from where their refinement ends: at 1.
@@ -177,6 +114,53 @@ inline bool may_gain(Refine how, int updates, double now, double before) {
   return (now < before / 2 || may_grow) && updates < most_updates;
 }
 
+/// How the refinement of right-hand sides goes, from residual to residual.
+template <class T>
+class Course {
+ public:
+  Course(Refine how, const RefineTo& to, long double a_norm, std::int64_t n, std::int64_t nrhs)
+      : how_(how),
+        to_(to),
+        distances_(to, a_norm, n),
+        before_(std::size_t(nrhs), std::numeric_limits<double>::infinity()),
+        now_(before_.size(), 0),
+        residuals_(now_) {}
+
+  /// Residuals of the right-hand sides `which`, and how large their last updates were, if there were any: the positions of those that are to
+  /// be updated again.
+  std::vector<std::size_t> after(std::span<const std::size_t> which, const ResidualNorms& of,
+                                 const std::vector<double>& lasts, Refinement& its) {
+    std::vector<std::size_t> stay;
+    if (to_.history > 0) its.history.emplace_back(to_.history, std::nan(""));
+    for (std::size_t i = 0; i < which.size(); ++i) {
+      const std::size_t j = which[i];
+      residuals_[j] = distances_.of_residual(of.r[i], of.x[i], of.b[i]);
+      if (j < to_.history) its.history.back()[j] = distances_.residual(residuals_[j]);
+      const auto last = lasts.empty() ? std::nullopt : std::optional(lasts[i]);
+      now_[j] = to_.extra ? distances_.of_update(of.r[i], of.x[i], last) : residuals_[j];
+      if (distances_.ends(now_[j])) continue;
+      if (may_gain(how_, its.updates, now_[j], before_[j]))
+        stay.push_back(i);
+      else
+        its.stalled.push_back(j);
+      before_[j] = now_[j];
+    }
+    if (const double residual = distances_.residual(largest(residuals_)); std::isfinite(residual))
+      its.residuals.push_back(residual);
+    return stay;
+  }
+  /// In units of where it ends.
+  double worst() const { return largest(now_); }
+  /// To what part of its right-hand side GMRES solves for an update.
+  double tolerance(std::size_t j) const { return to_.extra ? 1e-4 : std::clamp(0.1 / now_[j], 1e-10, 0.1); }
+
+ private:
+  const Refine how_;
+  const RefineTo to_;
+  const Distances<T> distances_;
+  std::vector<double> before_, now_, residuals_;
+};
+
 /// X ← X + D until, for every column, ‖r‖∞ ≤ ‖x‖∞·‖A‖∞·ε·√n for r = b − A x, or ‖r‖∞ ≤ (‖A‖∞‖x‖∞ + ‖b‖∞)·accuracy where that is not 0,
 /// at most 30 times. D ≈ A⁻¹R is inv(L U) R, or, by GMRES, better than that. With extra residuals, X has a tail meanwhile, and the end is
 /// ‖d‖∞ ≤ ε‖x‖∞: as each update is at most half of the one before, all that would follow are together no more than that.
@@ -191,49 +175,37 @@ template <class T, class Space>
 Refinement refine(Queue<Space>& q, Refine how, Factors<T, Space>& factors, const SystemMatrix<T, Space>& A, Op op,
                   long double a_norm, const RefineTo& to, MatrixView<const T, Space> B, MatrixView<T, Space> X,
                   MatrixView<T, Space> R, std::vector<std::size_t> which) {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  const Distances<T> distances(to, a_norm, B.rows());
-  std::vector<double> before(std::size_t(B.cols()), infinity), now(before.size(), 0), residuals = now, lasts;
   Refinement all;
-  long double worst_before = infinity;
-  RefinementTeller teller(progress_of(Step::refine));
+  Course<T> course(how, to, a_norm, B.rows(), B.cols());
+  RefinementTeller teller(B.cols() > 0 ? progress_of(Step::refine) : nullptr);
   OpenRightHandSides<T, Space> open(q, B, X, R, to.extra, std::move(which));
-  for (;; ++all.updates) {
-    const auto [exponents, b, x, r] = residual_in_parts<T, Space>(
+  ExcessOfInverse excess(B.rows());
+  if (to.tests) open.add_errors();
+  std::vector<double> lasts;
+  for (;;) {
+    const std::size_t count = open.count(), columns = open.which().size();
+    bool errors_stay = count < columns;
+    if (count == 0 && errors_stay) errors_stay = excess.goes_on(largest(*column_norms<T>(q, std::as_const(open).X())));
+    if (count == 0 && !errors_stay) break;
+    const ResidualNorms norms = residual_in_parts<T, Space>(
         q, Phase::refine, teller.residual(all.updates), A, [=] { return a_norm; }, open.X(), open.B(), open.R(),
         open.tail());
-    if (to.history > 0) all.history.emplace_back(to.history, std::nan(""));
     std::vector<std::size_t> stay;
-    for (std::size_t i = 0; i < r.size(); ++i) {
-      const std::size_t j = open.which()[i];
-      residuals[j] = distances.of_residual(r[i], x[i], b[i]);
-      if (j < to.history) all.history.back()[j] = distances.residual(residuals[j]);
-      const auto last = lasts.empty() ? std::nullopt : std::optional(lasts[i]);
-      now[j] = to.extra ? distances.of_update(r[i], x[i], last) : residuals[j];
-      if (distances.ends(now[j])) continue;
-      if (may_gain(how, all.updates, now[j], before[j]))
-        stay.push_back(i);
-      else
-        all.stalled.push_back(j);
-      before[j] = now[j];
+    if (count > 0) {
+      stay = course.after(std::span(open.which()).first(count), norms, lasts, all);
+      errors_stay = errors_stay && excess.goes_on(largest(std::span<const double>(norms.x).subspan(count)));
+      teller.learn(all.updates, course.worst());
     }
-    if (const double residual = distances.residual(largest(residuals)); std::isfinite(residual))
-      all.residuals.push_back(residual);
-    if (stay.empty()) {
-      open.leave();
-      return all;
-    }
-    const long double worst = largest(now);
-    teller.learn(all.updates, worst, worst_before);
-    worst_before = worst;
-    std::vector<int> scaled;
-    for (const std::size_t i : stay) scaled.push_back(exponents[i]);
+    if (errors_stay)
+      for (std::size_t i = count; i < columns; ++i) stay.push_back(i);
+    if (stay.empty()) break;
     open.keep(stay);
     const MatrixView<T, Space> D = open.R();
+    std::vector<int> scaled;
+    for (const std::size_t i : stay) scaled.push_back(norms.exponents[i]);
     if (how == Refine::gmres) {
       std::vector<double> tolerances;
-      for (const std::size_t j : open.which())
-        tolerances.push_back(to.extra ? 1e-4 : std::clamp(0.1 / now[j], 1e-10, 0.1));
+      for (const std::size_t j : open.which()) tolerances.push_back(course.tolerance(j));
       all.gmres_steps += correct_by_gmres(q, Phase::refine, factors, A, op, a_norm, D, tolerances);
     } else {
       in_parts(q, Phase::refine, D.rows(), D.cols(), teller.solve(all.updates), [&](std::int64_t j, std::int64_t some) {
@@ -244,7 +216,11 @@ Refinement refine(Queue<Space>& q, Refine how, Factors<T, Space>& factors, const
       if (const auto d = D.columns(std::int64_t(i), 1); scaled[i] != 0) scale<T>(q, scaled[i], d, d);
     if (to.extra) lasts = *column_norms<T>(q, D);
     open.update(D);
+    all.updates += open.count() > 0;
   }
+  open.leave();
+  all.excess_of_inverse = excess.value();
+  return all;
 }
 
 }  // namespace lasolve

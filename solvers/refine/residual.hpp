@@ -8,6 +8,7 @@
 #include <functional>
 #include <initializer_list>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "core/fetched.hpp"
@@ -23,16 +24,27 @@ Fetched<std::vector<double>> row_sums(Queue<Space>& q, const SystemMatrix<T, Spa
   return std::visit([&](const auto& a) { return row_sums_of_magnitudes(q, a, scale); }, A);
 }
 
-/// The same from these sums, of which the largest is ‖A‖∞: finite where all entries of A are.
-template <class T, class Space>
-std::vector<long double> row_sums_without_overflow(Queue<Space>& q, const SystemMatrix<T, Space>& A,
-                                                   Fetched<std::vector<double>> sums) {
-  constexpr double less = 0x1p-64;  // no row has more entries than 1/less
+/// Sums of rows in a unit, a power of two, in which none overflows.
+struct RowSums {
+  std::vector<double> in_units;
   long double unit = 1;
-  if (std::isinf(largest(*sums))) sums = row_sums(q, A, less), unit = 1 / less;
-  std::vector<long double> wide(sums->begin(), sums->end());
-  for (long double& sum : wide) sum *= unit;
-  return wide;
+  double most = lasolve::largest(in_units);
+
+  /// ‖A‖∞.
+  long double largest() const { return most * unit; }
+  std::vector<long double> wide() const {
+    std::vector<long double> sums(in_units.begin(), in_units.end());
+    for (long double& sum : sums) sum *= unit;
+    return sums;
+  }
+};
+
+/// The same from these sums: finite where all entries of A are.
+template <class T, class Space>
+RowSums row_sums_without_overflow(Queue<Space>& q, const SystemMatrix<T, Space>& A, std::vector<double> sums) {
+  constexpr double less = 0x1p-64;  // no row has more entries than 1/less
+  RowSums its{std::move(sums)};
+  return std::isinf(its.most) ? RowSums{*row_sums(q, A, less), 1 / less} : its;
 }
 
 /// Whether products of A and x may overflow. `a` is ‖A‖∞, and `x` the largest magnitude in x.

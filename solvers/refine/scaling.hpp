@@ -65,7 +65,7 @@ template <class T, class Space>
 Growth growth_of(Queue<Space>& q, KnownMatrix<T, Space>& A, const Scales& by, const SizesOfFactors& factors) {
   long double most = 0, norm = 0;
   if (!A.is_triangle() && by.rows.empty() && by.columns.empty()) {
-    most = std::ldexp(static_cast<long double>(A.largest_element(q)), by.exponent);
+    most = std::ldexp(A.largest_element(q), by.exponent);
     norm = std::ldexp(A.norm(q, Op::none), by.exponent);
   } else {
     std::vector<long double> sums(std::size_t(A.order()), 0), mosts = sums;

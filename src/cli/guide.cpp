@@ -26,7 +26,7 @@ constexpr std::pair<Phase, const char*> meanings_of_phases[] = {
      "updates by the GEMM backend, on the CPU also those within triangular solves: nearly all arithmetic of a large "
      "system"},
     {Phase::solve, "forward and back substitution with the factors"},
-    {Phase::refine, "residuals in fp64, and corrections from them"},
+    {Phase::refine, "residuals in fp64, and corrections from them; with --bounds also the test of coarse factors"},
     {Phase::check, "the residual of the HPL check and the condition estimate; not part of the total"},
     {Phase::to_host, "copying the solution to the host"},
     {Phase::other, "what is none of these, such as conversions, norms and waiting"},

@@ -42,7 +42,10 @@ class CardsEngine final : public Engine<T> {
         solver_(q_, stand_in_, given(), system_->recipes(), options, std::move(start)) {
     solver_.factor();
   }
-  const Report& report() const override { return solver_.report(); }
+  const Report& report() override {
+    if (solver_.awaits_solutions()) rcond();
+    return solver_.report();
+  }
   const Recipe& recipe() const override { return solver_.recipe(); }
   double rcond() override {
     const Turn turn(turns_);

@@ -37,7 +37,10 @@ class CpuEngine final : public Engine<T> {
  public:
   CpuEngine(Given<T, Cpu> A, const GemmBackend<Cpu>& gemm, const Options& options, Facts&& start)
       : CpuEngine(problem_of(A), std::move(A), gemm, options, std::move(start)) {}
-  const Report& report() const override { return solver_.report(); }
+  const Report& report() override {
+    if (solver_.awaits_solutions()) rcond();
+    return solver_.report();
+  }
   const Recipe& recipe() const override { return solver_.recipe(); }
   double rcond() override {
     const Turn turn(turns_);
@@ -97,7 +100,7 @@ class SmallEngine final : public Engine<T> {
     write_report(report_, system_.recipe(), std::move(facts));
     return true;
   }
-  const Report& report() const override { return other_ ? other_->report() : report_; }
+  const Report& report() override { return other_ ? other_->report() : report_; }
   const Recipe& recipe() const override { return other_ ? other_->recipe() : system_.recipe(); }
   double rcond() override {
     const Turn turn(turns_);

@@ -75,7 +75,10 @@ class CudaEngine final : public Engine<T> {
     }
   }
 
-  const Report& report() const override { return solver_.report(); }
+  const Report& report() override {
+    if (solver_.awaits_solutions()) rcond();
+    return solver_.report();
+  }
   const Recipe& recipe() const override { return solver_.recipe(); }
   /// For who has a Call.
   Solver<T, Cuda>& solver() { return solver_; }
@@ -149,7 +152,7 @@ class SmallCudaEngine final : public Engine<T> {
     return true;
   }
 
-  const Report& report() const override { return report_; }
+  const Report& report() override { return report_; }
   const Recipe& recipe() const override { return by_; }
 
   double rcond() override {

@@ -15,6 +15,7 @@
 #include "core/symmetric.hpp"
 #include "core/transfer.hpp"
 #include "solvers/ending.hpp"
+#include "solvers/matrix_facts.hpp"
 #include "solvers/part_of_factors.hpp"
 #include "solvers/refine/largest.hpp"
 
@@ -238,6 +239,42 @@ Fetched<std::vector<double>> column_norms(Queue<Cuda>& q, MatrixView<const T, Cu
   return maxima.fetched();
 }
 
+/// One block a column: sizes is columns × 2, the largest magnitude and the sum of all.
+template <class T>
+__global__ void __launch_bounds__(1024) measure_columns(MatrixView<const T, Cuda> X, double* sizes) {
+  __shared__ double largest_of[32], sum_of[32];
+  const T* x = X.data() + std::int64_t(blockIdx.x) * X.ld();
+  double most = 0, sum = 0;
+#pragma unroll 4
+  for (std::int64_t i = threadIdx.x; i < X.rows(); i += blockDim.x) {
+    const double size = fabs(double(x[i]));
+    most = larger(most, size), sum += size;
+  }
+  const auto of_warp = [&] {
+    for (int half = 16; half > 0; half /= 2) {
+      most = larger(most, __shfl_xor_sync(~0u, most, half));
+      sum += __shfl_xor_sync(~0u, sum, half);
+    }
+  };
+  of_warp();
+  if (threadIdx.x % 32 == 0) largest_of[threadIdx.x / 32] = most, sum_of[threadIdx.x / 32] = sum;
+  __syncthreads();
+  if (threadIdx.x >= 32) return;
+  most = largest_of[threadIdx.x], sum = sum_of[threadIdx.x];
+  of_warp();
+  if (threadIdx.x == 0) sizes[blockIdx.x] = most, sizes[gridDim.x + blockIdx.x] = sum;
+}
+template <class T>
+Fetched<SizesOfColumns> sizes_of_columns(Queue<Cuda>& q, MatrixView<const T, Cuda> X) {
+  if (X.empty()) return SizesOfColumns{};
+  const Results<double> sizes(q, 2 * X.cols());
+  launch(q, measure_columns<T>, unsigned(X.cols()), 1024, X, sizes.data());
+  return sizes.fetched([n = X.cols()](const std::vector<double>& all) {
+    const auto half = all.begin() + std::ptrdiff_t(n);
+    return SizesOfColumns{{all.begin(), half}, std::vector<double>(half, all.end())};
+  });
+}
+
 /// R ← B − A X for a square A, and the largest magnitudes in the columns of B, X and R.
 template <class T, OnOneDevice AnyMatrix>
 Fetched<std::vector<double>> residual_with_norms(Queue<Cuda>& q, const AnyMatrix& A, MatrixView<const T, Cuda> X,
@@ -314,15 +351,6 @@ __global__ void partial_sizes_of_part(PartOfFactors<T, Cuda> A, const double* we
   sums.data()[i + p * sums.ld()] = sum, maxima.data()[i + p * maxima.ld()] = most;
 }
 
-/// The largest of each row.
-inline __global__ void largest_of_parts(MatrixView<double, Cuda> partial, double* maxima) {
-  const std::int64_t i = threadIdx.x + std::int64_t(blockIdx.x) * blockDim.x;
-  if (i >= partial.rows()) return;
-  double most = 0;
-  for (std::int64_t p = 0; p < partial.cols(); ++p) most = larger(most, partial.data()[i + p * partial.ld()]);
-  maxima[i] = most;
-}
-
 /// Of some columns of factors; a weight for each.
 template <class T>
 Fetched<SizesOfPart> sizes_of_part(Queue<Cuda>& q, PartOfFactors<T, Cuda> A, const std::vector<double>& weights) {
@@ -331,13 +359,14 @@ Fetched<SizesOfPart> sizes_of_part(Queue<Cuda>& q, PartOfFactors<T, Cuda> A, con
   Matrix<double, Cuda> there(A.cols(), 1);
   const Settled settled(q);
   copy<double>(q, MatrixView<const double>(weights.data(), A.cols(), 1, A.cols()), there.view());
-  const Results<double> sizes(q, 2 * n);
+  const Results<double> sizes(q, n + row_sum_parts);
   const auto partial = q.scratch<double>(n, 2 * row_sum_parts);
   const auto sums = partial.columns(0, row_sum_parts), maxima = partial.columns(row_sum_parts, row_sum_parts);
   const auto blocks = unsigned(ceil_div(n, threads_a_block));
   launch(q, partial_sizes_of_part<T>, dim3(blocks, row_sum_parts), threads_a_block, A, there.data(), sums, maxima);
   launch(q, add_parts, blocks, threads_a_block, sums, sizes.data());
-  launch(q, largest_of_parts, blocks, threads_a_block, maxima, sizes.data() + n);
+  launch(q, column_maxima<double, 1>, dim3(row_sum_parts, 1), threads_a_block, Matrices<double, 1>{{maxima}},
+         sizes.data() + n);
   auto fetched = sizes.fetched([n](const std::vector<double>& all) {
     const auto half = all.begin() + std::ptrdiff_t(n);
     return SizesOfPart{largest(std::vector<double>(half, all.end())), std::vector<double>(all.begin(), half)};
