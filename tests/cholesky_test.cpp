@@ -296,6 +296,26 @@ TEST_P(Cholesky, refines_in_place_and_refuses_with_the_triangle_that_is_given) {
   });
 }
 
+/// In a narrow range A is scaled by its largest element, which is not looked for in the other triangle.
+TEST_P(Cholesky, in_a_narrow_range_is_scaled_by_the_triangle_that_is_given) {
+  Options o = cholesky();
+  for (const Precision precision : {Precision::fp16, Precision::bf16})
+    for (const Uplo triangle : {Uplo::lower, Uplo::upper}) {
+      SCOPED_TRACE(testing::Message() << name_of(precision) << ", triangle " << int(triangle));
+      o.precision = precision, o.triangle = triangle;
+      OneTriangle<double> A(random_with_condition(150, 10, true), triangle);
+      const Matrix<double> B = right_hand_sides<double>(A.whole.view(), 1);
+      const auto expected = solve_for(A.half, B, o);
+      EXPECT_LT(hpl_residual<double>(A.whole.view(), B.view(), expected.X.view()), hpl_threshold);
+      EXPECT_EQ(expected.report.precision, precision);
+      for (const double other : {1e30, 1e300, 0.0}) {
+        for (std::int64_t j = 0; j < 150; ++j)
+          for (std::int64_t i = 0; i < j; ++i) (triangle == Uplo::lower ? A.half(i, j) : A.half(j, i)) = other;
+        EXPECT_TRUE(same_bits(solve_for(A.half, B, o).X, expected.X)) << other;
+      }
+    }
+}
+
 TEST_P(Cholesky, with_one_triangle_is_judged_by_the_residual_of_the_whole_matrix) {
   Options o = options();
   o.factorization = Method::cholesky;

@@ -61,6 +61,36 @@ const Stubborn too_hard_for_fp32[] = {
      ""},
 };
 
+/// Though fp32 has no such numbers. A first update more is their solution.
+TEST_P(CoarseFactors, take_right_hand_sides_of_any_size) {
+  const std::int64_t n = 130;
+  const Matrix<double> A = random_with_condition(n, 1e3);
+  for (const Refine refine : {Refine::classical, Refine::gmres})
+    for (const double accuracy : {0.0, 1e-15}) {
+      Options o = coarse(refine);
+      o.accuracy = accuracy;
+      const Matrix<double> plain = right_hand_sides<double>(A.view(), 1);
+      const auto usual = solve_for(A, plain, o);
+      for (const int e : {-1020, -600, -130, -75, 0, 70, 130, 600, 1000}) {
+        SCOPED_TRACE(testing::Message() << name_of(refine) << ", accuracy " << accuracy << ", times 2^" << e);
+        const auto alone =
+            solve_for(A, matrix_of<double>(n, 1, [&](auto i, auto) { return std::ldexp(plain(i, 0), e); }), o);
+        expect_solved(alone);
+        EXPECT_EQ(alone.report.precision, Precision::fp32) << notes_of(alone.report);
+        EXPECT_LE(alone.report.refine_iterations, usual.report.refine_iterations + 1);
+        const auto beside =
+            solve_for(A,
+                      matrix_of<double>(
+                          n, 4, [&](auto i, auto j) { return j == 2 ? 0 : std::ldexp(plain(i, 0), j == 1 ? e : 0); }),
+                      o);
+        expect_solved(beside);
+        EXPECT_EQ(beside.report.precision, Precision::fp32) << notes_of(beside.report);
+        for (std::int64_t i = 0; i < n; ++i)
+          EXPECT_NEAR(std::ldexp(beside.X(i, 1), -e), beside.X(i, 0), 1e-10 * std::abs(beside.X(i, 0)) + 1e-10);
+      }
+    }
+}
+
 TEST_P(CoarseFactors, that_cannot_be_refined_are_replaced_with_a_note) {
   for (const Stubborn& matrix : too_hard_for_fp32)
     for (std::int64_t nrhs : {1, 3}) {

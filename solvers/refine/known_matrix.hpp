@@ -30,11 +30,12 @@ class KnownMatrix {
     return system_matrix(A_, op, triangle_);
   }
 
-  /// The largest magnitude. On some devices ‖A‖₁ comes with it.
+  /// The largest magnitude. On some devices ‖A‖₁ comes with it. Of a triangle ‖A‖∞, which is at most n times as much.
   long double largest_element(Queue<Space>& q) {
     if (spread_) return spread_->largest_element();
+    if (is_triangle()) return norm(q, Op::none);
     auto sizes = sizes_of_columns<T>(q, A_);
-    if (sizes->sums && !is_triangle()) measured(q, Op::transpose, *sizes->sums);
+    if (sizes->sums) measured(q, Op::transpose, *sizes->sums);
     return largest(sizes->maxima);
   }
 

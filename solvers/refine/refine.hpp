@@ -84,10 +84,11 @@ class Distances {
   Distances(const RefineTo& to, long double a_norm, std::int64_t n)
       : to_(to), a_norm_(a_norm), bound_(a_norm * epsilon<T> * std::sqrt(double(n))) {}
 
-  /// In units of the residual that is small enough.
+  /// In units of the residual that is small enough. Of no solution yet: of one as small as can be.
   double of_residual(long double r, double x, double b) const {
     if (r == 0) return 0;
-    return double(r / (to_.accuracy > 0 ? to_.accuracy * (a_norm_ * x + b) : bound_ * x));
+    if (to_.accuracy > 0) return double(r / (to_.accuracy * (a_norm_ * x + b)));
+    return double(r / (bound_ * (x == 0 ? b / a_norm_ : x)));
   }
   /// In units of the last digit of x; before the first update: far.
   double of_update(long double r, double x, std::optional<double> update) const {
@@ -161,6 +162,40 @@ class Course {
   std::vector<double> before_, now_, residuals_;
 };
 
+/// The exponent of a size where factors that take some exponents would lose digits of such numbers, or overflow with them; else 0.
+inline int exponent_out_of_range(const Exponents& of, long double size) {
+  constexpr int room = 32;  // for larger and smaller ones
+  if (!(size > 0 && std::isfinite(size))) return 0;
+  const int e = std::ilogb(size);
+  return e < of.least + room || e > of.most - room ? e : 0;
+}
+
+/// Right-hand sides that factors do not take as they are have no solutions yet: their first update is one.
+template <class T, class Space>
+void begin_anew_out_of_range(Queue<Space>& q, const Exponents& of, const OpenRightHandSides<T, Space>& open,
+                             ResidualNorms& norms) {
+  for (std::size_t i = 0; i < open.count(); ++i) {
+    if (exponent_out_of_range(of, norms.b[i]) == 0) continue;
+    const auto j = std::int64_t(i);
+    fill(q, T(0), open.X().columns(j, 1));
+    convert<T>(q, open.B().columns(j, 1), open.R().columns(j, 1));
+    norms.exponents[i] = 0, norms.x[i] = 0, norms.r[i] = norms.b[i];
+  }
+}
+
+/// Residuals become numbers that factors take. By which exponents they, and those of `norms` before, are to be scaled back.
+template <class T, class Space>
+std::vector<int> bring_into_range(Queue<Space>& q, const Exponents& of, const ResidualNorms& norms,
+                                  const std::vector<std::size_t>& which, MatrixView<T, Space> R) {
+  std::vector<int> scaled;
+  for (const std::size_t i : which) {
+    const int e = exponent_out_of_range(of, std::ldexp(norms.r[i], -norms.exponents[i]));
+    if (const auto r = R.columns(std::int64_t(scaled.size()), 1); e != 0) scale<T>(q, -e, r, r);
+    scaled.push_back(norms.exponents[i] + e);
+  }
+  return scaled;
+}
+
 /// X ← X + D until, for every column, ‖r‖∞ ≤ ‖x‖∞·‖A‖∞·ε·√n for r = b − A x, or ‖r‖∞ ≤ (‖A‖∞‖x‖∞ + ‖b‖∞)·accuracy where that is not 0,
 /// at most 30 times. D ≈ A⁻¹R is inv(L U) R, or, by GMRES, better than that. With extra residuals, X has a tail meanwhile, and the end is
 /// ‖d‖∞ ≤ ε‖x‖∞: as each update is at most half of the one before, all that would follow are together no more than that.
@@ -179,6 +214,7 @@ Refinement refine(Queue<Space>& q, Refine how, Factors<T, Space>& factors, const
   Course<T> course(how, to, a_norm, B.rows(), B.cols());
   RefinementTeller teller(B.cols() > 0 ? progress_of(Step::refine) : nullptr);
   OpenRightHandSides<T, Space> open(q, B, X, R, to.extra, std::move(which));
+  const Exponents range = factors.exponents();
   ExcessOfInverse excess(B.rows());
   if (to.tests) open.add_errors();
   std::vector<double> lasts;
@@ -187,11 +223,12 @@ Refinement refine(Queue<Space>& q, Refine how, Factors<T, Space>& factors, const
     bool errors_stay = count < columns;
     if (count == 0 && errors_stay) errors_stay = excess.goes_on(largest(*column_norms<T>(q, std::as_const(open).X())));
     if (count == 0 && !errors_stay) break;
-    const ResidualNorms norms = residual_in_parts<T, Space>(
+    ResidualNorms norms = residual_in_parts<T, Space>(
         q, Phase::refine, teller.residual(all.updates), A, [=] { return a_norm; }, open.X(), open.B(), open.R(),
         open.tail());
     std::vector<std::size_t> stay;
     if (count > 0) {
+      if (all.updates == 0) begin_anew_out_of_range(q, range, open, norms);
       stay = course.after(std::span(open.which()).first(count), norms, lasts, all);
       errors_stay = errors_stay && excess.goes_on(largest(std::span<const double>(norms.x).subspan(count)));
       teller.learn(all.updates, course.worst());
@@ -201,8 +238,7 @@ Refinement refine(Queue<Space>& q, Refine how, Factors<T, Space>& factors, const
     if (stay.empty()) break;
     open.keep(stay);
     const MatrixView<T, Space> D = open.R();
-    std::vector<int> scaled;
-    for (const std::size_t i : stay) scaled.push_back(norms.exponents[i]);
+    const std::vector<int> scaled = bring_into_range<T>(q, range, norms, stay, D);
     if (how == Refine::gmres) {
       std::vector<double> tolerances;
       for (const std::size_t j : open.which()) tolerances.push_back(course.tolerance(j));
