@@ -91,6 +91,17 @@ TEST_P(CoarseFactors, take_right_hand_sides_of_any_size) {
     }
 }
 
+/// b has a size that fp32 has, and x has none.
+TEST_P(CoarseFactors, take_right_hand_sides_whose_solutions_are_of_any_size) {
+  for (const double scale : {1e-25, 1e25}) {
+    const Matrix<double> A = scaled(scale, random_with_condition(100, 1e3));
+    const auto solved =
+        solve_for(A, scaled(1 / scale / scale, right_hand_sides<double>(A.view(), 2)), coarse(Refine::classical));
+    expect_solved(solved);
+    EXPECT_EQ(solved.report.precision, Precision::fp32) << notes_of(solved.report);
+  }
+}
+
 TEST_P(CoarseFactors, that_cannot_be_refined_are_replaced_with_a_note) {
   for (const Stubborn& matrix : too_hard_for_fp32)
     for (std::int64_t nrhs : {1, 3}) {

@@ -305,7 +305,8 @@ class Factorization {
   Factorization& operator=(Factorization&&) noexcept;
   ~Factorization();
 
-  /// What the factorization did: outcome.ok(), or singular, or not_positive_definite.
+  /// What the factorization did: outcome.ok(), or singular, or not_positive_definite. With bounds, coarse factors are tested beside the first
+  /// solutions that are refined; who reads this before waits for a test.
   const Report& report() const;
 
   /// X ← op(A)⁻¹ B; B and X are n × nrhs. By columns, they may be the same memory with the same leading dimension, but not overlap

@@ -54,6 +54,7 @@ class Judge {
   double rcond_of(Factored& made) {
     if (made.facts.rcond) return *made.facts.rcond;
     made.facts.rcond = rcond_of_factors(made);
+    q_.phase(Phase::check);
     if (std::optional<RefinedFactors<T, Space>> refined = refined_factors(made)) {
       made.facts.rcond = reciprocal_condition(q_, *refined, A_.norm(q_, Op::transpose));
       made.facts.rcond_is_sure = refined->has_solved_all();

@@ -34,7 +34,8 @@ class Solver {
     const Settled settled(q_);
     Factored made = factoring_.factors(std::move(made_.facts), std::move(await), since);
     if (made.facts.outcome.ok() && judge_.is_judged(made)) {
-      if (!tests_beside(made, made.recipe)) judge_.rcond_of(made);
+      leaves_condition_ = tests_beside(made, made.recipe);
+      if (!leaves_condition_) judge_.rcond_of(made);
       made.facts.times.take(q_);
     }
     if constexpr (std::is_same_v<Space, Cpu>)
@@ -43,8 +44,12 @@ class Solver {
     write_report();
   }
 
-  /// Whether the condition of A is to be known, but is left until solutions are refined, or rcond() is asked for.
-  bool awaits_solutions() { return made_.facts.outcome.ok() && !made_.facts.rcond && judge_.is_judged(made_); }
+  /// Whether the condition of A is left until solutions are refined, or somebody asks.
+  bool leaves_condition() const { return leaves_condition_; }
+  /// To be called before the report is read then.
+  void complete_report() {
+    if (leaves_condition_ && made_.facts.outcome.ok() && !made_.facts.rcond) rcond();
+  }
 
   /// An estimate of 1 / (‖A‖₁‖A⁻¹‖₁), kept: see Factorization::rcond().
   double rcond() {
@@ -91,6 +96,7 @@ class Solver {
   Report solve(MatrixView<const T, Space> B, MatrixView<T, Space> X, Op op, Stopwatch solving = {}) {
     const NamedRange<Space> range("lasolve solve");
     if (B.empty() || !made_.facts.outcome.ok()) {
+      complete_report();
       SolveFacts facts = solve_begun(made_, B.cols());
       const Settled settled(q_);
       if (!facts.outcome.ok())
@@ -223,6 +229,8 @@ class Solver {
     return refined_with(made, made.recipe, B, X, op, R.view());
   }
 
+  /// With more right-hand sides a test alone costs little, and room for copies of all much.
+  static constexpr std::int64_t most_beside_a_test = 16;
   /// Whether factors are tested beside the right-hand sides that are refined, for error bounds of these.
   bool tests_beside(Factored& made, const Recipe& recipe) {
     return recipe.bounds && recipe.refine == Refine::classical && !recipe.extra && judge_.is_to_be_tested(made);
@@ -234,22 +242,24 @@ class Solver {
     constexpr std::int64_t most_kept =
         (1 << 20) / 62;  // numbers of a history, of two refinements with 31 residuals each
     const std::int64_t history = recipe.history ? std::min(B.cols(), most_kept) : 0;
-    const RefineTo to{recipe.accuracy, recipe.extra, std::size_t(history), tests_beside(made, recipe)};
+    const RefineTo alone{recipe.accuracy, recipe.extra, std::size_t(history)};
+    RefineTo first_to = alone;
+    first_to.tests = B.cols() <= most_beside_a_test && tests_beside(made, recipe);
     q_.phase(Phase::refine);
-    const auto by = [&](Refine how, std::vector<std::size_t> which) {
-      return refine<T>(q_, how, *made.factors, A_.with(op), op, A_.norm(q_, op), to, B, X, R, std::move(which));
+    const auto by = [&](Refine how, const RefineTo& end, std::vector<std::size_t> which) {
+      return refine<T>(q_, how, *made.factors, A_.with(op), op, A_.norm(q_, op), end, B, X, R, std::move(which));
     };
     std::vector<std::size_t> all(std::size_t(B.cols()));
     std::iota(all.begin(), all.end(), 0);
     factoring_.tell(recipe);
-    Refinement first = by(recipe.refine, std::move(all));
-    if (to.tests) made.facts.excess_of_inverse = first.excess_of_inverse;
+    Refinement first = by(recipe.refine, first_to, std::move(all));
+    if (first_to.tests) made.facts.excess_of_inverse = first.excess_of_inverse;
     const std::optional<Recipe> next = recipe.after_stall();
     if (first.converged() || !next) return first;
     factoring_.tell(*next);
     for (const std::size_t j : first.stalled)
       made.factors->apply_in_T(q_, B.columns(std::int64_t(j), 1), X.columns(std::int64_t(j), 1), op);
-    return merged(std::move(first), by(next->refine, first.stalled));
+    return merged(std::move(first), by(next->refine, alone, first.stalled));
   }
 
   /// `b`: the largest magnitudes of the columns of B.
@@ -324,6 +334,7 @@ class Solver {
   KnownMatrix<T, Space>& A_ = factoring_.A;
   Judge<T, Space> judge_{q_, factoring_};
   const Recipe& recipe_ = factoring_.first();
+  bool leaves_condition_ = false;
   Factored made_;
   Report report_;  // of the factors
 };

@@ -28,7 +28,8 @@ struct RefineTo {
   double accuracy = 0;      ///< the backward error of each; 0: that of LAPACK's dsgesv
   bool extra = false;       ///< residuals in twice the precision, until x itself is accurate
   std::size_t history = 0;  ///< of how many right-hand sides all residuals are kept
-  bool tests = false;       ///< beside them, how fast errors vanish: ExcessOfInverse. Not with extra residuals
+  bool tests =
+      false;  ///< beside them, how fast errors vanish: ExcessOfInverse. Classical, and not with extra residuals
 };
 
 struct Refinement {
@@ -162,20 +163,39 @@ class Course {
   std::vector<double> before_, now_, residuals_;
 };
 
-/// The exponent of a size where factors that take some exponents would lose digits of such numbers, or overflow with them; else 0.
-inline int exponent_out_of_range(const Exponents& of, long double size) {
-  constexpr int room = 32;  // for larger and smaller ones
-  if (!(size > 0 && std::isfinite(size))) return 0;
-  const int e = std::ilogb(size);
-  return e < of.least + room || e > of.most - room ? e : 0;
-}
+/// Coarse factors take fewer exponents than T has. Right-hand sides that are out of that range, or have solutions that may be, come to the size of
+/// ‖A‖, so that solutions are near 1.
+class RangeOfFactors {
+ public:
+  RangeOfFactors(const Exponents& its, const Exponents& of_T, long double a_norm)
+      : its_(its),
+        of_A_(a_norm > 0 && std::isfinite(a_norm) ? std::ilogb(a_norm) : 0),
+        is_narrow_(its.most < of_T.most) {}
+
+  /// By which exponent right-hand sides of a size are to be divided: 0 within the range.
+  int exponent(long double size) const {
+    if (!(is_narrow_ && size > 0 && std::isfinite(size))) return 0;
+    const int e = std::ilogb(size), of_x = e - of_A_;
+    return has(e) && has(of_x) ? 0 : of_x;
+  }
+
+ private:
+  bool has(int exponent) const {
+    constexpr int room = 32;  // for larger and smaller ones
+    return its_.least + room <= exponent && exponent <= its_.most - room;
+  }
+
+  Exponents its_;
+  int of_A_;
+  bool is_narrow_;
+};
 
 /// Right-hand sides that factors do not take as they are have no solutions yet: their first update is one.
 template <class T, class Space>
-void begin_anew_out_of_range(Queue<Space>& q, const Exponents& of, const OpenRightHandSides<T, Space>& open,
+void begin_anew_out_of_range(Queue<Space>& q, const RangeOfFactors& range, const OpenRightHandSides<T, Space>& open,
                              ResidualNorms& norms) {
   for (std::size_t i = 0; i < open.count(); ++i) {
-    if (exponent_out_of_range(of, norms.b[i]) == 0) continue;
+    if (range.exponent(norms.b[i]) == 0) continue;
     const auto j = std::int64_t(i);
     fill(q, T(0), open.X().columns(j, 1));
     convert<T>(q, open.B().columns(j, 1), open.R().columns(j, 1));
@@ -185,11 +205,11 @@ void begin_anew_out_of_range(Queue<Space>& q, const Exponents& of, const OpenRig
 
 /// Residuals become numbers that factors take. By which exponents they, and those of `norms` before, are to be scaled back.
 template <class T, class Space>
-std::vector<int> bring_into_range(Queue<Space>& q, const Exponents& of, const ResidualNorms& norms,
+std::vector<int> bring_into_range(Queue<Space>& q, const RangeOfFactors& range, const ResidualNorms& norms,
                                   const std::vector<std::size_t>& which, MatrixView<T, Space> R) {
   std::vector<int> scaled;
   for (const std::size_t i : which) {
-    const int e = exponent_out_of_range(of, std::ldexp(norms.r[i], -norms.exponents[i]));
+    const int e = range.exponent(std::ldexp(norms.r[i], -norms.exponents[i]));
     if (const auto r = R.columns(std::int64_t(scaled.size()), 1); e != 0) scale<T>(q, -e, r, r);
     scaled.push_back(norms.exponents[i] + e);
   }
@@ -212,9 +232,9 @@ Refinement refine(Queue<Space>& q, Refine how, Factors<T, Space>& factors, const
                   MatrixView<T, Space> R, std::vector<std::size_t> which) {
   Refinement all;
   Course<T> course(how, to, a_norm, B.rows(), B.cols());
-  RefinementTeller teller(B.cols() > 0 ? progress_of(Step::refine) : nullptr);
+  RefinementTeller teller(progress_of(Step::refine));
   OpenRightHandSides<T, Space> open(q, B, X, R, to.extra, std::move(which));
-  const Exponents range = factors.exponents();
+  const RangeOfFactors range(factors.exponents(), exponents_of<T>, a_norm);
   ExcessOfInverse excess(B.rows());
   if (to.tests) open.add_errors();
   std::vector<double> lasts;
@@ -224,8 +244,8 @@ Refinement refine(Queue<Space>& q, Refine how, Factors<T, Space>& factors, const
     if (count == 0 && errors_stay) errors_stay = excess.goes_on(largest(*column_norms<T>(q, std::as_const(open).X())));
     if (count == 0 && !errors_stay) break;
     ResidualNorms norms = residual_in_parts<T, Space>(
-        q, Phase::refine, teller.residual(all.updates), A, [=] { return a_norm; }, open.X(), open.B(), open.R(),
-        open.tail());
+        q, Phase::refine, count > 0 ? teller.residual(all.updates) : nullptr, A, [=] { return a_norm; }, open.X(),
+        open.B(), open.R(), open.tail());
     std::vector<std::size_t> stay;
     if (count > 0) {
       if (all.updates == 0) begin_anew_out_of_range(q, range, open, norms);
@@ -244,9 +264,9 @@ Refinement refine(Queue<Space>& q, Refine how, Factors<T, Space>& factors, const
       for (const std::size_t j : open.which()) tolerances.push_back(course.tolerance(j));
       all.gmres_steps += correct_by_gmres(q, Phase::refine, factors, A, op, a_norm, D, tolerances);
     } else {
-      in_parts(q, Phase::refine, D.rows(), D.cols(), teller.solve(all.updates), [&](std::int64_t j, std::int64_t some) {
-        factors.apply(q, D.columns(j, some), D.columns(j, some), op);
-      });
+      in_parts(
+          q, Phase::refine, D.rows(), D.cols(), open.count() > 0 ? teller.solve(all.updates) : nullptr,
+          [&](std::int64_t j, std::int64_t some) { factors.apply(q, D.columns(j, some), D.columns(j, some), op); });
     }
     for (std::size_t i = 0; i < scaled.size(); ++i)
       if (const auto d = D.columns(std::int64_t(i), 1); scaled[i] != 0) scale<T>(q, scaled[i], d, d);

@@ -129,6 +129,14 @@ TEST(Races, of_callers_with_one_factorization) {
   }
 }
 
+TEST(Races, of_who_reads_a_report_that_is_not_complete) {
+  const Matrix<double> A = some_matrix(100);
+  Options o = shared();
+  o.precision = Precision::fp32, o.bounds = true;
+  Factorization<double> factors(A.view(), o);
+  by_callers(4, [&](int) { EXPECT_GT(factors.report().rcond.value_or(0), 0.01); });
+}
+
 TEST(Races, of_virtual_cards) {
   for (const Method method : {Method::lu, Method::cholesky, Method::lu_nopivot})
     for (const int cards : {2, 3}) {

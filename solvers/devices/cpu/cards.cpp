@@ -43,7 +43,10 @@ class CardsEngine final : public Engine<T> {
     solver_.factor();
   }
   const Report& report() override {
-    if (solver_.awaits_solutions()) rcond();
+    if (solver_.leaves_condition()) {
+      const Turn turn(turns_);
+      solver_.complete_report();
+    }
     return solver_.report();
   }
   const Recipe& recipe() const override { return solver_.recipe(); }

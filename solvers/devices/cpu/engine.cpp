@@ -38,7 +38,10 @@ class CpuEngine final : public Engine<T> {
   CpuEngine(Given<T, Cpu> A, const GemmBackend<Cpu>& gemm, const Options& options, Facts&& start)
       : CpuEngine(problem_of(A), std::move(A), gemm, options, std::move(start)) {}
   const Report& report() override {
-    if (solver_.awaits_solutions()) rcond();
+    if (solver_.leaves_condition()) {
+      const Turn turn(turns_);
+      solver_.complete_report();
+    }
     return solver_.report();
   }
   const Recipe& recipe() const override { return solver_.recipe(); }

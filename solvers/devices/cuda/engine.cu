@@ -76,7 +76,10 @@ class CudaEngine final : public Engine<T> {
   }
 
   const Report& report() override {
-    if (solver_.awaits_solutions()) rcond();
+    if (solver_.leaves_condition()) {
+      const Call call(*its_, tuning_);
+      solver_.complete_report();
+    }
     return solver_.report();
   }
   const Recipe& recipe() const override { return solver_.recipe(); }
