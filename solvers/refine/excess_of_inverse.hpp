@@ -15,11 +15,11 @@ namespace lasolve {
 /// By what factor A⁻¹ may exceed M⁻¹, the inverse that the factors apply: a heuristic estimate of ‖(I − F)⁻¹‖∞, as A⁻¹ = (I − F)⁻¹M⁻¹ with
 /// F = I − M⁻¹A. Infinite if F may have an eigenvalue near 1: then A may have a tiny singular value that M hides.
 ///
-/// This is the power method. A step of classical refinement makes F e of an error e. Random vectors have a component of about 1/√n along each
-/// eigenvector, and one with eigenvalue 1 remains. So each step must halve the largest element, down to 2⁻⁷/√n; the first may
+/// This is the power method. A step of classical refinement makes F e of an error e. The component along an eigenvector with eigenvalue 1 never
+/// shrinks. In random vectors it is about 1/√n. So each step must halve the largest element, down to 2⁻⁷/√n; the first may
 /// make it 4 times as large. Scaling rows of A does not change F, and transposing A does not change its eigenvalues.
 ///
-/// Each step takes a product with A and a solve, of three columns beside those that are refined anyhow. Mostly three or four steps.
+/// Each step takes a product with A and a solve, of three columns, often beside those that are refined anyhow. Mostly three to five steps.
 /// Source: Neumann's series; von Mises & Pollaczek-Geiringer, ZAMM 9, 1929.
 class ExcessOfInverse {
  public:

@@ -29,7 +29,7 @@ class OpenRightHandSides {
     keep(which);
   }
 
-  /// Before the first update, where none is left out.
+  /// To be called before the first update, while all columns are open.
   void add_errors() {
     const std::int64_t n = B_.rows(), count = B_.cols(), all = count + ExcessOfInverse::columns;
     Matrix<T, Space> B(n, all), X(n, all), R(n, all);

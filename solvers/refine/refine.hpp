@@ -163,8 +163,7 @@ class Course {
   std::vector<double> before_, now_, residuals_;
 };
 
-/// Coarse factors take fewer exponents than T has. Right-hand sides that are out of that range, or have solutions that may be, come to the size of
-/// ‖A‖, so that solutions are near 1.
+/// Coarse factors take fewer exponents than T has. Where b, or b/‖A‖, is out of their range, b is brought to the size of ‖A‖.
 class RangeOfFactors {
  public:
   RangeOfFactors(const Exponents& its, const Exponents& of_T, long double a_norm)
@@ -203,7 +202,7 @@ void begin_anew_out_of_range(Queue<Space>& q, const RangeOfFactors& range, const
   }
 }
 
-/// Residuals become numbers that factors take. By which exponents they, and those of `norms` before, are to be scaled back.
+/// Residuals become numbers that factors take. The exponents, with those of `norms`, by which updates are to be scaled back.
 template <class T, class Space>
 std::vector<int> bring_into_range(Queue<Space>& q, const RangeOfFactors& range, const ResidualNorms& norms,
                                   const std::vector<std::size_t>& which, MatrixView<T, Space> R) {
