@@ -102,6 +102,38 @@ TEST_P(CoarseFactors, take_right_hand_sides_whose_solutions_are_of_any_size) {
   }
 }
 
+TEST_P(CoarseFactors, that_stall_when_rows_were_scaled_are_replaced_too) {
+  const std::int64_t n = 60;
+  const auto rows_apart = [&](const Matrix<double>& M) {
+    return matrix_of<double>(n, M.cols(), [&](auto i, auto j) { return std::ldexp(M(i, j), int(i * 37 % 121) - 60); });
+  };
+  for (const double kappa : {1e6, 1e8, 1e10}) {
+    SCOPED_TRACE(testing::Message() << "condition " << kappa);
+    const Matrix<double> A = random_with_condition(n, kappa), B = right_hand_sides<double>(A.view(), 3);
+    Options o = coarse();
+    o.precision = Precision::bf16, o.condition = true;
+    const auto solved = solve_for(rows_apart(A), rows_apart(B), o);
+    EXPECT_TRUE(solved.report.outcome.ok()) << solved.report.outcome.message() << notes_of(solved.report);
+    EXPECT_LT(solved.report.hpl_residual.value_or(hpl_threshold), hpl_threshold);
+  }
+}
+
+/// Near the ends of the range of fp32, too.
+TEST_P(CoarseFactors, show_the_condition_of_matrices_of_any_size) {
+  const Matrix<double> A = random_with_condition(60, 100), B = random_matrix(60, 1);
+  Options o = coarse();
+  o.condition = true, o.bounds = true;
+  const Report usual = solve_for(A, B, o).report;
+  for (const int e : {-115, -80, 80, 110, 120}) {
+    SCOPED_TRACE(testing::Message() << "times 2^" << e);
+    const auto solved = solve_for(scaled(std::ldexp(1, e), rounded<double>(A)), B, o);
+    expect_solved(solved);
+    EXPECT_EQ(solved.report.precision, Precision::fp32) << notes_of(solved.report);
+    EXPECT_NEAR(solved.report.rcond.value_or(0) / *usual.rcond, 1, 1e-3);
+    EXPECT_NEAR(std::log10(solved.report.forward_error_bound.value_or(1) / *usual.forward_error_bound), 0, 1);
+  }
+}
+
 TEST_P(CoarseFactors, that_cannot_be_refined_are_replaced_with_a_note) {
   for (const Stubborn& matrix : too_hard_for_fp32)
     for (std::int64_t nrhs : {1, 3}) {

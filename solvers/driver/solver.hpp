@@ -132,14 +132,17 @@ class Solver {
       q_.phase(Phase::check);
       require_finite_rhs(*column_norms<T>(q_, B));  // before anything follows from them
     }
-    for (const Reason why : {Reason::elements_grew, Reason::too_coarse}) {
-      const Factored& stalled = replaced ? *replaced : made_;
-      const Recipe* const next = refined.converged() ? nullptr : factoring_.after(stalled.recipe, why);
-      if (!next) continue;
-      const std::string in = name_of(stalled.recipe.precision.name);
-      replaced = replaced_by(*next, replaced, "refinement in " + in + " stalled");
-      if (replaced->facts.outcome.ok()) refined = solve_with(*replaced, B, X, op);
-    }
+    const auto climb_where_it_stalled = [&] {
+      for (const Reason why : {Reason::elements_grew, Reason::too_coarse}) {
+        const Factored& stalled = replaced ? *replaced : made_;
+        const Recipe* const next = refined.converged() ? nullptr : factoring_.after(stalled.recipe, why);
+        if (!next) continue;
+        const std::string in = name_of(stalled.recipe.precision.name);
+        replaced = replaced_by(*next, replaced, "refinement in " + in + " stalled");
+        if (replaced->facts.outcome.ok()) refined = solve_with(*replaced, B, X, op);
+      }
+    };
+    climb_where_it_stalled();
     SolveFacts facts = judged(replaced ? *replaced : made_, by, std::move(refined), B, X, op,
                               replaced || !made_.recipe.refines() ? std::nullopt : std::optional(refining));
     if (const auto partial = factoring_.after((replaced ? *replaced : made_).recipe, Reason::elements_grew);
@@ -154,7 +157,9 @@ class Solver {
       spent.take(q_);
       if (std::optional<Factored> scaled = factoring_.equilibrated(tried, facts.notes)) {
         replaced = std::move(scaled);
-        facts = judged(*replaced, by, solve_with(*replaced, B, X, op), B, X, op);
+        refined = solve_with(*replaced, B, X, op);
+        climb_where_it_stalled();
+        facts = judged(*replaced, by, std::move(refined), B, X, op);
       }
       facts.times.add(spent.phases);
     }

@@ -65,7 +65,7 @@ ErrorBounds error_bounds(Queue<Space>& q, Factors<T, Space>& factors, const Syst
   const double most = largest(weights);
   if (!(most > 0 && std::isfinite(most))) return {most == 0 ? 0 : most / most, bounds.componentwise};
   const Exponents of = factors.exponents();
-  const int e = std::clamp(std::ilogb(a_norm), of.least, of.most - 2), of_weights = std::ilogb(most);
+  const int e = std::clamp(std::ilogb(a_norm) / 2, of.least, of.most - 2), of_weights = std::ilogb(most);
   const PowerOfTwo near_one(-of_weights);
   for (double& weight : weights) weight = near_one(weight);
   // ‖op(A)⁻¹D‖∞ = ‖D op(A)⁻ᵀ‖₁ with the weights on a diagonal D.

@@ -93,8 +93,8 @@ template <class NormOfInverse>
 double reciprocal_condition(std::int64_t n, long double norm, Exponents of, NormOfInverse norm_of_inverse) {
   if (n == 0) return 1;
   if (!(norm > 0 && std::isfinite(norm))) return 0;
-  // A⁻¹ 2^e with ‖A‖₁ about 2^e, so that small matrices have inverses that do not overflow.
-  const int e = std::clamp(std::ilogb(norm), of.least, of.most - 2);
+  // A⁻¹ 2^e with ‖A‖₁ about 2^2e, so that neither small matrices have inverses that overflow, nor large ones right-hand sides.
+  const int e = std::clamp(std::ilogb(norm) / 2, of.least, of.most - 2);
   return reciprocal_of_condition(std::ldexp(norm, -e), norm_of_inverse(e));
 }
 

@@ -163,7 +163,8 @@ class Course {
   std::vector<double> before_, now_, residuals_;
 };
 
-/// Coarse factors take fewer exponents than T has. Where b, or b/‖A‖, is out of their range, b is brought to the size of ‖A‖.
+/// Coarse factors take fewer exponents than T has. Where r, or the x that is to be corrected, is out of their range, r is divided by the size of x.
+/// Where there is no x yet, r is brought to √‖A‖, and so x to about 1/√‖A‖.
 class RangeOfFactors {
  public:
   RangeOfFactors(const Exponents& its, const Exponents& of_T, long double a_norm)
@@ -171,11 +172,12 @@ class RangeOfFactors {
         of_A_(a_norm > 0 && std::isfinite(a_norm) ? std::ilogb(a_norm) : 0),
         is_narrow_(its.most < of_T.most) {}
 
-  /// By which exponent right-hand sides of a size are to be divided: 0 within the range.
-  int exponent(long double size) const {
-    if (!(is_narrow_ && size > 0 && std::isfinite(size))) return 0;
-    const int e = std::ilogb(size), of_x = e - of_A_;
-    return has(e) && has(of_x) ? 0 : of_x;
+  /// By which exponent residuals of a size are to be divided: 0 within the range.
+  int exponent(long double r, double x) const {
+    if (!(is_narrow_ && r > 0 && std::isfinite(r) && std::isfinite(x))) return 0;
+    const int of_r = std::ilogb(r), of_x = x > 0 ? std::ilogb(x) : of_r - of_A_;
+    if (has(of_r) && has(of_x)) return 0;
+    return x > 0 ? of_x : of_r - of_A_ / 2;
   }
 
  private:
@@ -189,12 +191,13 @@ class RangeOfFactors {
   bool is_narrow_;
 };
 
-/// Right-hand sides that factors do not take as they are have no solutions yet: their first update is one.
+/// Right-hand sides that factors did not take as they are have no solutions yet: their first update is one.
 template <class T, class Space>
 void begin_anew_out_of_range(Queue<Space>& q, const RangeOfFactors& range, const OpenRightHandSides<T, Space>& open,
                              ResidualNorms& norms) {
   for (std::size_t i = 0; i < open.count(); ++i) {
-    if (range.exponent(norms.b[i]) == 0) continue;
+    const bool is_there = norms.x[i] > 0 && std::isfinite(norms.x[i]) && std::isfinite(norms.r[i]);
+    if (is_there || range.exponent(norms.b[i], 0) == 0) continue;
     const auto j = std::int64_t(i);
     fill(q, T(0), open.X().columns(j, 1));
     convert<T>(q, open.B().columns(j, 1), open.R().columns(j, 1));
@@ -202,15 +205,15 @@ void begin_anew_out_of_range(Queue<Space>& q, const RangeOfFactors& range, const
   }
 }
 
-/// Residuals become numbers that factors take. The exponents, with those of `norms`, by which updates are to be scaled back.
+/// Residuals, with the exponents of `norms`, become numbers that factors take. The exponents by which updates are to be scaled back.
 template <class T, class Space>
 std::vector<int> bring_into_range(Queue<Space>& q, const RangeOfFactors& range, const ResidualNorms& norms,
                                   const std::vector<std::size_t>& which, MatrixView<T, Space> R) {
   std::vector<int> scaled;
   for (const std::size_t i : which) {
-    const int e = range.exponent(std::ldexp(norms.r[i], -norms.exponents[i]));
-    if (const auto r = R.columns(std::int64_t(scaled.size()), 1); e != 0) scale<T>(q, -e, r, r);
-    scaled.push_back(norms.exponents[i] + e);
+    const int before = norms.exponents[i], e = range.exponent(norms.r[i], norms.x[i]);
+    if (const auto r = R.columns(std::int64_t(scaled.size()), 1); e != 0) scale<T>(q, before - e, r, r);
+    scaled.push_back(e != 0 ? e : before);
   }
   return scaled;
 }
