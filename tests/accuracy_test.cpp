@@ -29,6 +29,17 @@ TEST_P(Accuracy, is_reached_by_coarse_factors_where_these_do) {
     }
 }
 
+/// If GMRES stopped as soon as ‖M⁻¹r‖ is small enough, half of these would fall back to fp64.
+TEST_P(Accuracy, is_reached_by_gmres_where_little_is_to_be_gained) {
+  int coarse = 0;
+  for (std::int64_t n = 100; n < 200; n += 10) {
+    const auto solved = solve_random(random_with_condition(n, 3e9), 3, with_accuracy(1e-10, options()));
+    EXPECT_TRUE(solved.report.outcome.ok()) << solved.report.outcome.message();
+    coarse += solved.report.precision == Precision::fp32;
+  }
+  EXPECT_GE(coarse, 9);
+}
+
 TEST_P(Accuracy, is_reached_by_fine_factors_where_coarse_ones_do_not) {
   const auto solved = solve_random(random_with_condition(100, 1e14), 2, with_accuracy(1e-15, options()));
   EXPECT_LE(*solved.report.backward_error, 1e-15);

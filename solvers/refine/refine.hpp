@@ -153,8 +153,8 @@ class Course {
   }
   /// In units of where it ends.
   double worst() const { return largest(now_); }
-  /// To what part of its right-hand side GMRES solves for an update.
-  double tolerance(std::size_t j) const { return to_.extra ? 1e-4 : std::clamp(0.1 / now_[j], 1e-10, 0.1); }
+  /// To what part of its right-hand side GMRES solves for an update. By less than four digits of M⁻¹r, r itself may not become smaller.
+  double tolerance(std::size_t j) const { return to_.extra ? 1e-4 : std::clamp(0.1 / now_[j], 1e-10, 1e-4); }
 
  private:
   const Refine how_;
