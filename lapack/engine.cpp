@@ -237,7 +237,7 @@ void inverse_from_factors(Work<T>& w, MatrixView<T> A, const std::int64_t* pivot
       std::swap_ranges(A.data() + j * A.ld(), A.data() + j * A.ld() + n, A.data() + pivots[j] * A.ld());
 }
 
-/// One vector at a time, as LAPACK's lacn2: four of them, as solvers/refine/one_norm.hpp takes, cost more than the rest of the routine.
+/// One vector at a time, as LAPACK's lacn2: four of them, as solvers/refine/estimated_norms.hpp takes, cost more than the rest of the routine.
 /// Source: Higham, "FORTRAN codes for estimating the one-norm of a real or complex matrix", TOMS 14, 1988.
 template <class T>
 double one_norm_by_vectors(MatrixView<T> x, T unit, const std::function<void(MatrixView<T>, Op)>& apply, T* image) {

@@ -90,7 +90,8 @@ TEST_P(ErrorBounds, are_above_the_error_and_what_the_formula_gives) {
             const double its = formula(system.A.view(), column(solved.X), column(system.B), op);
             most = std::max(most, its), each += its;
           }
-          const double allowance = precision == Precision::fp64 ? 1.01 : 1.5;  // for the roundoff of the factors
+          // For the roundoff of the factors, and where all rows weigh about the same.
+          const double allowance = precision == Precision::fp64 ? 2.02 : 3;
           EXPECT_LE(*r.forward_error_bound, allowance * (nrhs <= 4 ? most : each));
           EXPECT_GE(*r.forward_error_bound, most / 3);
           EXPECT_EQ(r.componentwise_backward_error.has_value(), nrhs <= 4);

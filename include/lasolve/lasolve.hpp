@@ -87,8 +87,8 @@ struct Options {
   /// fp64 and 2.4e-4 in fp32; and where it takes less than 0.5 % of the factorization. Not of factors coarser than A that are refined, nor in place where
   /// rcond() would be misuse.
   Condition condition = {};
-  /// Bound the error of each checked solution, as LAPACK's gesvx does: Report::forward_error_bound, componentwise_backward_error. Takes a
-  /// reading of A and an estimate as that of the condition, which is estimated, too; for up to four right-hand sides each.
+  /// Bound the error of each checked solution, as LAPACK's gesvx does: Report::forward_error_bound, componentwise_backward_error. Takes the
+  /// estimate of the condition, a reading of A for up to four right-hand sides each, and another estimate for these where rows of A differ in size.
   bool bounds = false;
   /// The backward error that each solution must have, ‖b − A x‖∞ / (‖A‖∞‖x‖∞ + ‖b‖∞), in place of the HPL check; 0: that check. At least the unit
   /// roundoff of A's type. What takes least time to reach it is chosen where the precision and the refinement are left open: factors
@@ -193,7 +193,7 @@ struct [[nodiscard]] Report {
   /// max|lᵢⱼ| of the same: 1 with partial pivoting, and by a tournament a little more.
   std::optional<double> largest_multiplier;
   /// A bound of ‖x − x̂‖∞ / ‖x̂‖∞ for the worst right-hand side: ‖|A⁻¹| (|r| + (n + 1) u (|A||x̂| + |b|))‖∞ / ‖x̂‖∞, from an estimate of that
-  /// norm. None unless Options::bounds asks for it, where a check did not pass, and where no digit is certain.
+  /// norm, or of ‖A⁻¹‖∞. None unless Options::bounds asks for it, where a check did not pass, and where no digit is certain.
   std::optional<double> forward_error_bound;
   /// max |b − A x̂|ᵢ / (|A||x̂| + |b|)ᵢ: how well each equation is solved for itself. Of more than four right-hand sides none.
   std::optional<double> componentwise_backward_error;

@@ -9,6 +9,7 @@
 #include "solvers/driver/times.hpp"
 #include "solvers/ending.hpp"
 #include "solvers/recipe.hpp"
+#include "solvers/refine/inverse_norms.hpp"
 
 namespace lasolve {
 
@@ -24,8 +25,10 @@ struct Facts {
   Times times = {};
   double factor_seconds = 0;
   std::optional<Growth> growth = {};
-  double range_of_pivots = 1;                               ///< the smallest as a part of the largest
-  std::optional<double> rcond = {}, rcond_of_factors = {};  ///< of A, and of what the factors multiply to
+  double range_of_pivots = 1;                        ///< the smallest as a part of the largest
+  std::optional<double> rcond = {};                  ///< of A
+  InverseNorms inverse = {};                         ///< of A, once rcond is known
+  std::optional<ConditionEstimate> of_factors = {};  ///< that of what they multiply to
   bool rcond_is_sure = true;
   std::optional<double> excess_of_inverse = {};  ///< over that of coarse factors, where it was estimated
   Equilibration equilibration = Equilibration::none;

@@ -48,19 +48,20 @@ class Judge {
     if (!made.recipe.is_coarse() || facts.excess_of_inverse) return false;
     const bool is_known = !record_of(made.recipe.method).may_grow || facts.growth;
     const double grown = facts.growth ? std::max(1.0, facts.growth->of_elements) : 1;
-    return !is_known || rcond_of_factors(made) <= 10 * made.recipe.precision.unit_roundoff() * grown;
+    return !is_known || of_factors(made).rcond <= 10 * made.recipe.precision.unit_roundoff() * grown;
   }
 
   double rcond_of(Factored& made) {
     if (made.facts.rcond) return *made.facts.rcond;
-    made.facts.rcond = rcond_of_factors(made);
+    ConditionEstimate its = of_factors(made);
     q_.phase(Phase::check);
     if (std::optional<RefinedFactors<T, Space>> refined = refined_factors(made)) {
-      made.facts.rcond = reciprocal_condition(q_, *refined, A_.norm(q_, Op::transpose));
+      its = condition_estimate(q_, *refined, A_.norm(q_, Op::transpose));
       made.facts.rcond_is_sure = refined->has_solved_all();
       if (!made.facts.rcond_is_sure) made.facts.notes.push_back(condition_is_not_sure);
     }
-    return *made.facts.rcond;
+    made.facts.inverse = its.inverse;
+    return made.facts.rcond.emplace(its.rcond);
   }
 
   /// Error bounds of solutions that passed their check, `at_once` columns sharing one.
@@ -75,10 +76,13 @@ class Judge {
       for (std::int64_t k = j; k < j + at_once; ++k)
         rows.add<T, Space>(q_, its.X.columns(k, 1), its.B.columns(k, 1), its.R.columns(k, 1),
                            its.exponents[std::size_t(k)]);
-      const ErrorBounds some = error_bounds(q_, factors, A_.with(op), op, A_.norm(q_, op), rows);
+      const ErrorBounds some =
+          error_bounds(q_, factors, A_.with(op), op, A_.norm(q_, op), made.facts.inverse.of(op), rows);
       worst = {larger(worst.forward, some.forward), larger(worst.componentwise, some.componentwise)};
     }
-    worst.forward *= !refined ? allowance(made, facts) : refined->has_solved_all() ? 1 : no_bound;
+    worst.forward *= !refined                                                ? allowance(made, facts)
+                     : refined->has_solved_all() && made.facts.rcond_is_sure ? 1
+                                                                             : no_bound;
     if (facts.extra_residuals && facts.outcome.ok() && made.facts.rcond_is_sure)
       worst.forward = std::min(worst.forward, bound_of_extra_residuals<T>(its.B.rows(), *made.facts.rcond));
     if (worst.forward < 1) facts.forward_error_bound = worst.forward;
@@ -95,16 +99,15 @@ class Judge {
 
  private:
   /// That of M, which the factors multiply to.
-  double rcond_of_factors(Factored& made) {
-    if (made.facts.rcond_of_factors) return *made.facts.rcond_of_factors;
+  ConditionEstimate of_factors(Factored& made) {
+    if (made.facts.of_factors) return *made.facts.of_factors;
     q_.phase(Phase::check);
     require(may_know_norm(),
             "the norm of A is not known, which its factors have overwritten: ask for the condition in the options");
     const long double norm = A_.norm(q_, Op::transpose);
     if (!factoring_.in_place() && made.recipe.scaled == Scaled::none && factoring_.is_too_small())
       made = factoring_.scaled_up(made);
-    made.facts.rcond_of_factors = reciprocal_condition(q_, *made.factors, norm, progress_of(Step::condition));
-    return *made.facts.rcond_of_factors;
+    return made.facts.of_factors.emplace(condition_estimate(q_, *made.factors, norm, progress_of(Step::condition)));
   }
   /// In place, ‖A‖₁ is known only where it was taken before, and if it is finite.
   bool may_know_norm() {

@@ -44,12 +44,13 @@ struct RowsOfBounds {
   }
 };
 
-/// ‖|A⁻¹| (|r| + (n + 1) u (|A||x̂| + |b|))‖∞ / ‖x̂‖∞ of right-hand sides together, by an estimate of the norm. Solves of four columns, three
-/// times at most. `a_norm`: ‖op(A)‖∞.
+/// ‖|A⁻¹| w‖∞ / ‖x̂‖∞ with w = |r| + (n + 1) u (|A||x̂| + |b|), of right-hand sides together. It is at most ‖A⁻¹‖∞ max w, which is
+/// taken where no weight is below half of the largest. Else it is estimated: solves of four columns, three times at most.
+/// `a_norm`, `inverse_norm`: ‖op(A)‖∞, ‖op(A)⁻¹‖∞.
 /// Source: LAPACK's xGERFS; Arioli, Demmel & Duff, SIMAX 10, 1989.
 template <class T, class Space>
 ErrorBounds error_bounds(Queue<Space>& q, Factors<T, Space>& factors, const SystemMatrix<T, Space>& A, Op op,
-                         long double a_norm, const RowsOfBounds& rows) {
+                         long double a_norm, long double inverse_norm, const RowsOfBounds& rows) {
   const std::size_t n = rows.x.size();
   if (largest(rows.x) == 0) return {};  // zeros, exactly
   const double u = unit_roundoff_of(precision_of<T>), safe = std::numeric_limits<real_of<T>>::min();
@@ -64,12 +65,16 @@ ErrorBounds error_bounds(Queue<Space>& q, Factors<T, Space>& factors, const Syst
   }
   const double most = largest(weights);
   if (!(most > 0 && std::isfinite(most))) return {most == 0 ? 0 : most / most, bounds.componentwise};
+  if (*std::min_element(weights.begin(), weights.end()) >= most / 2) {
+    bounds.forward = double(parts<T> * inverse_norm * most);
+    return bounds;
+  }
   const Exponents of = factors.exponents();
   const int e = std::clamp(std::ilogb(a_norm) / 2, of.least, of.most - 2), of_weights = std::ilogb(most);
   const PowerOfTwo near_one(-of_weights);
   for (double& weight : weights) weight = near_one(weight);
   // ‖op(A)⁻¹D‖∞ = ‖D op(A)⁻ᵀ‖₁ with the weights on a diagonal D.
-  const double norm = one_norm_estimate(q, WeightedInverse<T, Space>{factors, flipped(op), e, weights});
+  const double norm = estimated_norms(q, WeightedInverse<T, Space>{factors, flipped(op), e, weights}).one;
   // The norms of complex vectors are at most √2 times those of moduli, and those of real vectors at least 1/√2 times.
   bounds.forward = parts<T> * std::ldexp(norm, of_weights - e);
   return bounds;

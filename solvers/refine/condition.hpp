@@ -14,8 +14,9 @@
 #include "core/settled.hpp"
 #include "solvers/copy.hpp"
 #include "solvers/factors.hpp"
+#include "solvers/refine/estimated_norms.hpp"
+#include "solvers/refine/inverse_norms.hpp"
 #include "solvers/refine/largest.hpp"
-#include "solvers/refine/one_norm.hpp"
 
 namespace lasolve {
 
@@ -86,23 +87,26 @@ inline double reciprocal_of_condition(long double x, long double y) {
   return !std::isfinite(condition) ? 0 : condition <= 1 ? 1 : double(1 / condition);
 }
 
-/// An estimate of 1 / (‖A‖₁ ‖A⁻¹‖₁), given ‖A‖₁: at least the true value, nearly always within a factor of three. 0: A⁻¹ cannot
-/// be represented. At most three solves, of four right-hand sides each.
-/// norm_of_inverse(e): an estimate of ‖A⁻¹ 2^e‖₁, by factors that take such exponents.
-template <class NormOfInverse>
-double reciprocal_condition(std::int64_t n, long double norm, Exponents of, NormOfInverse norm_of_inverse) {
-  if (n == 0) return 1;
-  if (!(norm > 0 && std::isfinite(norm))) return 0;
+/// What is told by estimates of ‖A⁻¹ 2^e‖, given ‖A‖₁. estimated(e): these, by factors that take such exponents.
+template <class Estimated>
+ConditionEstimate condition_estimate(std::int64_t n, long double norm, Exponents of, Estimated estimated) {
+  if (n == 0) return {1, {}};
+  if (!(norm > 0 && std::isfinite(norm))) return {};
   // A⁻¹ 2^e with ‖A‖₁ about 2^2e, so that neither small matrices have inverses that overflow, nor large ones right-hand sides.
   const int e = std::clamp(std::ilogb(norm) / 2, of.least, of.most - 2);
-  return reciprocal_of_condition(std::ldexp(norm, -e), norm_of_inverse(e));
+  const EstimatedNorms norms = estimated(e);
+  const InverseNorms its{std::ldexp(static_cast<long double>(norms.one), -e),
+                         std::ldexp(static_cast<long double>(norms.infinity), -e)};
+  return {reciprocal_of_condition(norm, its.one), its};
 }
 
-/// The same. solve(e, X, op): X ← op(A)⁻¹ 2^e X for a few columns on the host.
+/// rcond alone. solve(e, X, op): X ← op(A)⁻¹ 2^e X for a few columns on the host.
 template <class Solve>
 double reciprocal_condition_on_host(std::int64_t n, long double norm, Exponents of, Solve solve) {
-  return reciprocal_condition(
-      n, norm, of, [&](int e) { return one_norm_estimate(n, [&](MatrixView<double> X, Op op) { solve(e, X, op); }); });
+  const auto estimated = [&](int e) {
+    return estimated_norms(n, [&](MatrixView<double> X, Op op) { solve(e, X, op); });
+  };
+  return condition_estimate(n, norm, of, estimated).rcond;
 }
 
 /// Columns of an estimate in the memory of a device other than the host. view(), and weigh() with the weights of rows.
@@ -118,10 +122,10 @@ struct WeightedInverse {
   std::span<const double> weights = {};
 };
 
-/// An estimate of its 1-norm: one_norm_estimate(). `tell`, unless empty, hears of each solve.
+/// Estimates of its norms. `tell`, unless empty, hears of each solve.
 template <class T, class Space>
-double one_norm_estimate(Queue<Space>& q, const WeightedInverse<T, Space>& M,
-                         const std::function<void(double)>& tell = {}) {
+EstimatedNorms estimated_norms(Queue<Space>& q, const WeightedInverse<T, Space>& M,
+                               const std::function<void(double)>& tell = {}) {
   int solves = 0;
   const auto solve = [&](MatrixView<T, Space> X, Op side) {
     M.factors.apply(q, X, X, op_of_complex<T>(side == Op::none ? M.op : flipped(M.op)));
@@ -141,7 +145,7 @@ double one_norm_estimate(Queue<Space>& q, const WeightedInverse<T, Space>& M,
       for (std::int64_t j = 0; j < its.cols(); ++j)
         for (std::int64_t i = 0; i < its.rows(); ++i) f(i, j);
     };
-    return one_norm_estimate(parts<T> * n, [&](MatrixView<double> X, Op side) {
+    return estimated_norms(parts<T> * n, [&](MatrixView<double> X, Op side) {
       if (side == Op::transpose) weigh(X);
       for_each([&](std::int64_t i, std::int64_t j) { its(i, j) = real_of<T>(scaled(X(i, j))); });
       solve(x.view(), side);
@@ -151,7 +155,7 @@ double one_norm_estimate(Queue<Space>& q, const WeightedInverse<T, Space>& M,
   } else {
     ColumnsOn<T, Space> X(q, n, M.weights);
     const Settled settled(q);
-    return one_norm_estimate(X, [&](Op side) {
+    return estimated_norms(X, [&](Op side) {
       if (side == Op::transpose) X.weigh();
       scale<T>(q, M.exponent, X.view(), X.view());
       solve(X.view(), side);
@@ -161,10 +165,10 @@ double one_norm_estimate(Queue<Space>& q, const WeightedInverse<T, Space>& M,
 }
 
 template <class T, class Space>
-double reciprocal_condition(Queue<Space>& q, Factors<T, Space>& factors, long double norm,
-                            const std::function<void(double)>& tell = {}) {
-  return reciprocal_condition(factors.order(), norm, factors.exponents(), [&](int e) {
-    return one_norm_estimate(q, WeightedInverse<T, Space>{factors, Op::none, e}, tell);
+ConditionEstimate condition_estimate(Queue<Space>& q, Factors<T, Space>& factors, long double norm,
+                                     const std::function<void(double)>& tell = {}) {
+  return condition_estimate(factors.order(), norm, factors.exponents(), [&](int e) {
+    return estimated_norms(q, WeightedInverse<T, Space>{factors, Op::none, e}, tell);
   });
 }
 

@@ -173,11 +173,11 @@ double reciprocal_condition_of(Exponents of, const Scaling& by, Op op, Apply app
   const auto weigh = [&](double& x, std::size_t i) { x = by.weighed(x, i); };
   // ‖C⁻¹op(A)⁻¹ D‖∞ = ‖D op(A)⁻ᵀ C⁻¹‖₁ with D the sums on a diagonal.
   const double inverse =
-      one_norm_estimate(parts<T> * std::int64_t(by.row_sums.size()), [&](MatrixView<double> X, Op side) {
+      estimated_norms(parts<T> * std::int64_t(by.row_sums.size()), [&](MatrixView<double> X, Op side) {
         side == Op::transpose ? each(X, scale_rows) : each(X, weigh);
         apply(less, X, side == Op::none ? flipped(op) : op);
         side == Op::none ? each(X, scale_rows) : each(X, weigh);
-      });
+      }).one;
   return reciprocal_of_condition(inverse, std::ldexp(1.0L, e - less));
 }
 

@@ -55,10 +55,11 @@ class ColumnsOn<T, Cuda> final : public ColumnsOfEstimate {
       std::transform(signs[j].words().begin(), signs[j].words().end(), &given_(0, std::int64_t(j)),
                      [](Signs::Word word) { return std::bit_cast<Word>(word); });
     copy<Word>(q_, std::as_const(given_).view(), words_.view());
-    for_each_element(q_, X_.view(), [factor, words = words_.view()] __device__(T & x, std::int64_t i, std::int64_t j) {
-      const Word word = words.data()[i / Signs::bits + j * words.ld()];
-      x = T((word >> (i % Signs::bits) & 1) != 0 ? -factor : factor);
-    });
+    for_each_element(q_, X_.view().columns(0, std::int64_t(signs.size())),
+                     [factor, words = words_.view()] __device__(T & x, std::int64_t i, std::int64_t j) {
+                       const Word word = words.data()[i / Signs::bits + j * words.ld()];
+                       x = T((word >> (i % Signs::bits) & 1) != 0 ? -factor : factor);
+                     });
   }
   void set_growing(std::int64_t column) override {
     for_each_element(q_, X_.view().columns(column, 1),
@@ -66,10 +67,11 @@ class ColumnsOn<T, Cuda> final : public ColumnsOfEstimate {
                        x = T((i % 2 == 0 ? 2.0 : -2.0) / 3 / n * (1 + double(i) / (n - 1)));
                      });
   }
-  void set_units(const std::vector<std::int64_t>& units) override {
+  void set_units(std::int64_t first, const std::vector<std::int64_t>& units) override {
     UnitsOfEstimate of;
     std::copy(units.begin(), units.end(), of.at);
-    for_each_element(q_, X_.view(), [of] __device__(T & x, std::int64_t i, std::int64_t j) { x = T(i == of.at[j]); });
+    for_each_element(q_, X_.view().columns(first, std::int64_t(units.size())),
+                     [of] __device__(T & x, std::int64_t i, std::int64_t j) { x = T(i == of.at[j]); });
   }
   std::vector<double> sums() override {
     const Results<double> sums(q_, X_.cols());

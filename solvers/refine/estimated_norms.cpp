@@ -1,4 +1,4 @@
-#include "solvers/refine/one_norm.hpp"
+#include "solvers/refine/estimated_norms.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -54,15 +54,19 @@ void set_first(ColumnsOfEstimate& X, Random& random) {
   X.set_growing(1);
 }
 
-double one_norm_by_columns(ColumnsOfEstimate& X, const std::function<void(Op)>& apply) {
+EstimatedNorms norms_by_all_columns(ColumnsOfEstimate& X, const std::function<void(Op)>& apply) {
   std::vector<std::int64_t> all(std::size_t(X.rows()), 0);
   std::iota(all.begin(), all.end(), 0);
-  X.set_units(all);
-  apply(Op::none);
-  return largest(X.sums());
+  const auto norm = [&](Op op) {
+    X.set_units(0, all);
+    apply(op);
+    return largest(X.sums());
+  };
+  const double one = norm(Op::none);
+  return {one, norm(Op::transpose)};
 }
 
-/// The rows that promise most, in falling order.
+/// Where the largest are, in falling order.
 std::vector<std::int64_t> most_promising(const std::vector<double>& promises, std::size_t count) {
   std::vector<std::int64_t> best;
   const auto of = [&](std::int64_t i) { return promises[std::size_t(i)]; };
@@ -84,15 +88,18 @@ class ColumnsOnHost final : public ColumnsOfEstimate {
   std::int64_t rows() const override { return X_.rows(); }
   void set_signs(double factor, const std::vector<Signs>& signs) override {
     const double both[2] = {factor, -factor};
-    for_each([&](double& x, std::int64_t i, std::int64_t j) { x = both[signs[std::size_t(j)].is_negative(i)]; });
+    for (std::int64_t j = 0; j < std::int64_t(signs.size()); ++j)
+      for (std::int64_t i = 0; i < rows(); ++i) X_(i, j) = both[signs[std::size_t(j)].is_negative(i)];
   }
   void set_growing(std::int64_t j) override {
     const auto n = double(rows());
     for (std::int64_t i = 0; i < rows(); ++i) X_(i, j) = (i % 2 == 0 ? 2.0 : -2.0) / 3 / n * (1 + double(i) / (n - 1));
   }
-  void set_units(const std::vector<std::int64_t>& units) override {
-    std::fill_n(X_.data(), X_.ld() * X_.cols(), 0.0);
-    for (std::size_t j = 0; j < units.size(); ++j) X_(units[j], std::int64_t(j)) = 1;
+  void set_units(std::int64_t first, const std::vector<std::int64_t>& units) override {
+    for (std::int64_t j = 0; j < std::int64_t(units.size()); ++j) {
+      std::fill_n(&X_(0, first + j), rows(), 0.0);
+      X_(units[std::size_t(j)], first + j) = 1;
+    }
   }
   std::vector<double> sums() override {
     std::vector<double> sums(std::size_t(X_.cols()), 0.0);
@@ -126,30 +133,38 @@ class ColumnsOnHost final : public ColumnsOfEstimate {
 
 }  // namespace
 
-double one_norm_estimate(ColumnsOfEstimate& X, const std::function<void(Op)>& apply) {
-  const std::int64_t n = X.rows(), t = X.most;
-  if (n <= t) return one_norm_by_columns(X, apply);
+EstimatedNorms estimated_norms(ColumnsOfEstimate& X, const std::function<void(Op)>& apply) {
+  const std::int64_t n = X.rows(), all = X.most, half = all / 2;
+  if (n <= all) return norms_by_all_columns(X, apply);
   Random random;
   set_first(X, random);
   apply(Op::none);
-  const double first = largest(X.sums());
-  if (!std::isfinite(first)) return first;
+  const std::vector<double> first = X.sums();
+  if (const double most = largest(first); !std::isfinite(most)) return {most, most};
 
-  std::vector<Signs> signs = X.signs();
+  const std::vector<Signs> all_signs = X.signs();
+  std::vector<Signs> signs;
+  for (const std::int64_t j : most_promising(first, std::size_t(half))) signs.push_back(all_signs[std::size_t(j)]);
   replace_parallel(signs, n, random);
-  X.set_signs(1, signs);
-  apply(Op::transpose);  // row i of the result tells how much column i of M may give
-  const std::vector<double> promises = X.largest_of_rows();
-  if (!std::isfinite(largest(promises))) return std::numeric_limits<double>::infinity();
+  const std::vector<std::int64_t> rows = most_promising(X.largest_of_rows(), std::size_t(half));
+  X.set_signs(1, signs), X.set_units(half, rows);
+  apply(
+      Op::transpose);  // no element of row i is larger than the sum of column i of M; of the units, there are rows of M
+  const std::vector<double> second = X.sums(), promises = X.largest_of_rows();
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  if (!std::isfinite(largest(promises))) return {infinity, infinity};
+  double of_rows = 0;
+  for (std::int64_t j = 0; j < all; ++j)
+    of_rows = std::max(of_rows, second[std::size_t(j)] / (j < half ? double(n) : 1));
 
-  X.set_units(most_promising(promises, std::size_t(t)));
+  X.set_units(0, most_promising(promises, std::size_t(all)));
   apply(Op::none);
-  return larger(first, largest(X.sums()));
+  return {larger(largest(first), largest(X.sums())), of_rows};
 }
 
-double one_norm_estimate(std::int64_t n, const std::function<void(MatrixView<double> X, Op)>& apply) {
+EstimatedNorms estimated_norms(std::int64_t n, const std::function<void(MatrixView<double> X, Op)>& apply) {
   ColumnsOnHost X(n);
-  return one_norm_estimate(X, [&](Op op) { apply(X.view(), op); });
+  return estimated_norms(X, [&](Op op) { apply(X.view(), op); });
 }
 
 }  // namespace lasolve
