@@ -5,7 +5,6 @@
 // It ends well, or with exit status 6 and a word on CUDA; files are whole; nothing is left on the device; and then it solves again. Where
 // all calls fail from some call on, further calls are refused, and the CPU solves. Returns 77 where there is no device. What is said goes
 // to the file LOG. LINE, from 0, is tried alone.
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -32,6 +31,7 @@
 #include "io/io.hpp"
 #include "lasolve/context.hpp"
 #include "lasolve/lasolve.hpp"
+#include "silence.hpp"
 
 extern "C" int __real_main(int argc, char** argv);
 extern "C" int __wrap_main(int argc, char** argv);
@@ -79,26 +79,6 @@ void crashed(int signal) {
     [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text, std::strlen(text));
   _exit(1);
 }
-
-/// While this lives, what is printed goes to a file.
-class Silence {
- public:
-  Silence() {
-    flush();
-    for (const int stream : {1, 2}) kept_[stream - 1] = dup(stream);
-    const int file = open("said", O_CREAT | O_TRUNC | O_WRONLY, 0600);
-    for (const int stream : {1, 2}) dup2(file, stream);
-    close(file);
-  }
-  ~Silence() {
-    flush();
-    for (const int stream : {1, 2}) dup2(kept_[stream - 1], stream), close(kept_[stream - 1]);
-  }
-
- private:
-  static void flush() { std::fflush(stdout), std::fflush(stderr); }
-  int kept_[2];
-};
 
 std::string content_of(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
