@@ -193,8 +193,9 @@ class Solver {
     SolveFacts facts = solve_begun(made, B.cols());
     if (refining) facts.times.take(q_, *refining);
     if (is_there && !refined.converged()) facts.outcome = {Outcome::not_converged, refined.updates};
+    std::optional<ResidualNorms> last = std::move(refined.last);
     keep(std::move(refined), facts);
-    if (is_there && recipe_.check) check(made, by, B, X, op, facts);
+    if (is_there && recipe_.check) check(made, by, B, X, op, facts, std::move(last));
     if (is_judged_by_condition && facts.outcome.ok() && facts.rcond_that_counts(*made.facts.rcond) < facts.roundoff)
       facts.outcome = {Outcome::ill_conditioned, 0};
     return facts;
@@ -272,18 +273,22 @@ class Solver {
     lasolve::require_finite(!recipe_.finite || std::isfinite(largest(b)), "the right-hand sides have");
   }
 
-  /// That B is finite is part of it, so that all is waited for at once.
+  /// That B is finite is part of it, so that all is waited for at once. Where refinement has just computed the residuals of X, `last` has their norms.
   void check(Factored& made, const SolveRecipe& by, MatrixView<const T, Space> B, MatrixView<T, Space> X, Op op,
-             SolveFacts& facts) {
+             SolveFacts& facts, std::optional<ResidualNorms>&& last) {
     q_.phase(Phase::check);
-    Matrix<T, Space> R(B.rows(), B.cols());
+    Matrix<T, Space> R;
     const Settled settled(q_);
     A_.measure(q_, op);
     const auto norm_of_A = [&] { return A_.norm(q_, op); };
     const double u = facts.roundoff;
+    const auto room = [&] {
+      if (R.cols() == 0) R = Matrix<T, Space>(B.rows(), B.cols());
+      return R.view();
+    };
     const auto look = [&] {
       return residual_in_parts<T, Space>(q_, Phase::check, progress_of(Step::check), A_.with(op), norm_of_A, X, B,
-                                         R.view());
+                                         room());
     };
     const auto judged = [&](const ResidualNorms& of) {
       const double error = backward_error(norm_of_A(), of.r, of.x, of.b);
@@ -293,18 +298,20 @@ class Solver {
         facts.outcome = {asked ? Outcome::accuracy_not_reached : Outcome::inaccurate, 0};
       return passed;
     };
-    ResidualNorms norms = look();
+    ResidualNorms norms = last && by.bounded_at_once == 0 ? *std::move(last) : look();
     require_finite_rhs(norms.b);
     bool passed = judged(norms);
     if (const std::optional<Recipe> next = passed ? std::nullopt : mending(made, facts)) {
       facts.refine = next->refine;
-      keep(refined_with(made, *next, B, X, op, R.view()), facts);
+      keep(refined_with(made, *next, B, X, op, room()), facts);
       q_.phase(Phase::check);
       facts.outcome = made.facts.outcome;
       passed = judged(norms = look());
     }
+    const bool leaves_no_digit = judge_.is_judged(made) && passed && *made.facts.rcond < u;
+    if (leaves_no_digit && R.cols() == 0) norms = look();
     const SolvedSystem<T, Space> solved{op, B, X, R.view(), std::move(norms.exponents)};
-    if (judge_.is_judged(made) && passed && *made.facts.rcond < u) judge_.judge_scaled(made, solved, facts);
+    if (leaves_no_digit) judge_.judge_scaled(made, solved, facts);
     if (by.bounded_at_once > 0 && passed) judge_.bound(made, by.bounded_at_once, solved, facts);
     if (facts.outcome.kind == Outcome::not_converged &&
         passed) {  // at the limit of the precision there is no more to gain

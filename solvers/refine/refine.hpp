@@ -38,6 +38,8 @@ struct Refinement {
   std::vector<double> residuals = {};     ///< before the first update, and after each: see Report
   std::vector<std::vector<double>> history = {};
   std::optional<double> excess_of_inverse = {};  ///< where that is tested
+  /// Of the solutions as they were left, unless residuals were in twice the precision; without exponents.
+  std::optional<ResidualNorms> last = {};
 
   bool converged() const { return stalled.empty(); }
 };
@@ -47,6 +49,9 @@ inline Refinement merged(Refinement&& first, Refinement&& second) {
   first.updates += second.updates, first.gmres_steps += second.gmres_steps;
   first.residuals.insert(first.residuals.end(), second.residuals.begin(), second.residuals.end());
   std::move(second.history.begin(), second.history.end(), std::back_inserter(first.history));
+  if (first.last && second.last)
+    for (const std::size_t j : first.stalled)
+      first.last->b[j] = second.last->b[j], first.last->x[j] = second.last->x[j], first.last->r[j] = second.last->r[j];
   first.stalled = std::move(second.stalled);
   return std::move(first);
 }
@@ -126,7 +131,8 @@ class Course {
         distances_(to, a_norm, n),
         before_(std::size_t(nrhs), std::numeric_limits<double>::infinity()),
         now_(before_.size(), 0),
-        residuals_(now_) {}
+        residuals_(now_),
+        last_{{}, now_, now_, std::vector<long double>(now_.size(), 0)} {}
 
   /// Residuals of the right-hand sides `which`, and how large their last updates were, if there were any: the positions of those that are to
   /// be updated again.
@@ -136,6 +142,7 @@ class Course {
     if (to_.history > 0) its.history.emplace_back(to_.history, std::nan(""));
     for (std::size_t i = 0; i < which.size(); ++i) {
       const std::size_t j = which[i];
+      last_.b[j] = of.b[i], last_.x[j] = of.x[i], last_.r[j] = of.r[i];
       residuals_[j] = distances_.of_residual(of.r[i], of.x[i], of.b[i]);
       if (j < to_.history) its.history.back()[j] = distances_.residual(residuals_[j]);
       const auto last = lasts.empty() ? std::nullopt : std::optional(lasts[i]);
@@ -153,6 +160,8 @@ class Course {
   }
   /// In units of where it ends.
   double worst() const { return largest(now_); }
+  /// The norms of each right-hand side that were given last.
+  const ResidualNorms& last() const { return last_; }
   /// To what part of its right-hand side GMRES solves for an update. By less than four digits of M⁻¹r, r itself may not become smaller.
   double tolerance(std::size_t j) const { return to_.extra ? 1e-4 : std::clamp(0.1 / now_[j], 1e-10, 1e-4); }
 
@@ -161,6 +170,7 @@ class Course {
   const RefineTo to_;
   const Distances<T> distances_;
   std::vector<double> before_, now_, residuals_;
+  ResidualNorms last_;
 };
 
 /// Coarse factors take fewer exponents than T has. Where r, or the x that is to be corrected, is out of their range, r is divided by the size of x.
@@ -278,6 +288,7 @@ Refinement refine(Queue<Space>& q, Refine how, Factors<T, Space>& factors, const
   }
   open.leave();
   all.excess_of_inverse = excess.value();
+  if (!to.extra) all.last = course.last();
   return all;
 }
 
