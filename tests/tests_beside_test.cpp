@@ -1,6 +1,7 @@
 // For error bounds, coarse factors are tested beside the right-hand sides that are refined: what that leaves as it is.
 #include <thread>
 
+#include "conditions.hpp"
 #include "devices.hpp"
 #include "systems.hpp"
 
@@ -8,6 +9,20 @@ namespace lasolve::test::tests_beside_test {
 namespace {
 
 using TestsBeside = OnTarget;
+
+/// In fp32 the element of 30 s is lost, and M⁻¹ is 16 times too small. The first step grows by 15, and the next is 0.
+TEST_P(TestsBeside, tell_a_condition_that_factors_show_by_growing) {
+  const double s = 3.9e-9;
+  const Matrix<double> A = matrix_of<double>(3, 3, [&](auto i, auto j) {
+    const double rows[3][3] = {{2, 0, 2}, {2, s, 2 + 30 * s}, {0, 0, s}};
+    return rows[i][j];
+  });
+  Options o = options();
+  o.factorization = Method::lu, o.precision = Precision::fp32, o.condition = true, o.bounds = true;
+  const auto solved = solve_for(A, random_matrix(3, 1, 2), o);
+  ASSERT_TRUE(solved.report.rcond);
+  EXPECT_LE(*solved.report.rcond * double(true_condition(A)), 3);
+}
 
 /// Coarse factors are tested beside the right-hand sides that are refined, of which some end before the test and some after it.
 TEST_P(TestsBeside, leave_the_refinement_of_right_hand_sides_as_it_is) {

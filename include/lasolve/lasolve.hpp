@@ -88,7 +88,7 @@ struct Options {
   /// rcond() would be misuse.
   Condition condition = {};
   /// Bound the error of each checked solution, as LAPACK's gesvx does: Report::forward_error_bound, componentwise_backward_error. Takes the
-  /// estimate of the condition, a reading of A for up to four right-hand sides each, and another estimate for these where rows of A differ in size.
+  /// estimate of the condition, and for up to four right-hand sides each a reading of A and, where rows weigh very differently, another estimate.
   bool bounds = false;
   /// The backward error that each solution must have, ‖b − A x‖∞ / (‖A‖∞‖x‖∞ + ‖b‖∞), in place of the HPL check; 0: that check. At least the unit
   /// roundoff of A's type. What takes least time to reach it is chosen where the precision and the refinement are left open: factors

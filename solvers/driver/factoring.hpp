@@ -176,8 +176,8 @@ class Factoring {
   Factored factored(const Recipe& by, Facts&& facts, const Await<Space>& await = {}) {
     const std::int64_t n = A.order();
     tell_recipe(recipes_, by);
-    facts.rcond = {}, facts.of_factors = {}, facts.rcond_is_sure = true, facts.excess_of_inverse = {};
-    facts.growth = {};
+    facts.rcond = {}, facts.inverse = {}, facts.of_factors = {}, facts.rcond_is_sure = true;
+    facts.excess_of_inverse = {}, facts.growth = {};
     q_.phase(Phase::other);
     Scales scales = scales_for(by, facts);
     facts.equilibration = by.scaled != Scaled::none ? scales.kind() : Equilibration::none;

@@ -27,7 +27,7 @@ struct Facts {
   std::optional<Growth> growth = {};
   double range_of_pivots = 1;                        ///< the smallest as a part of the largest
   std::optional<double> rcond = {};                  ///< of A
-  InverseNorms inverse = {};                         ///< of A, once rcond is known
+  InverseNorms inverse = {};                         ///< of A, or of what stands for it, once rcond is known
   std::optional<ConditionEstimate> of_factors = {};  ///< that of what they multiply to
   bool rcond_is_sure = true;
   std::optional<double> excess_of_inverse = {};  ///< over that of coarse factors, where it was estimated

@@ -51,6 +51,8 @@ class Judge {
     return !is_known || of_factors(made).rcond <= 10 * made.recipe.precision.unit_roundoff() * grown;
   }
 
+  /// Where A⁻¹ may exceed the inverse that factors apply by more than this, rcond is divided by that: it may then be below the true value.
+  static constexpr double most_excess = 5;
   double rcond_of(Factored& made) {
     if (made.facts.rcond) return *made.facts.rcond;
     ConditionEstimate its = of_factors(made);
@@ -59,6 +61,8 @@ class Judge {
       its = condition_estimate(q_, *refined, A_.norm(q_, Op::transpose));
       made.facts.rcond_is_sure = refined->has_solved_all();
       if (!made.facts.rcond_is_sure) made.facts.notes.push_back(condition_is_not_sure);
+    } else if (const double excess = made.facts.excess_of_inverse.value_or(1); excess > most_excess) {
+      its.rcond /= excess;
     }
     made.facts.inverse = its.inverse;
     return made.facts.rcond.emplace(its.rcond);

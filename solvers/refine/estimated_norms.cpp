@@ -148,8 +148,8 @@ EstimatedNorms estimated_norms(ColumnsOfEstimate& X, const std::function<void(Op
   replace_parallel(signs, n, random);
   const std::vector<std::int64_t> rows = most_promising(X.largest_of_rows(), std::size_t(half));
   X.set_signs(1, signs), X.set_units(half, rows);
-  apply(
-      Op::transpose);  // no element of row i is larger than the sum of column i of M; of the units, there are rows of M
+  // Now no element of row i exceeds the sum of column i of M, and the unit vectors have become rows of M.
+  apply(Op::transpose);
   const std::vector<double> second = X.sums(), promises = X.largest_of_rows();
   constexpr double infinity = std::numeric_limits<double>::infinity();
   if (!std::isfinite(largest(promises))) return {infinity, infinity};

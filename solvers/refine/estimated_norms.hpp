@@ -49,7 +49,7 @@ class ColumnsOfEstimate {
   virtual ~ColumnsOfEstimate() = default;
 
   virtual std::int64_t rows() const = 0;
-  /// Column j ← factor times signs[j].
+  /// Column j ← factor times signs[j]; columns beyond these stay.
   virtual void set_signs(double factor, const std::vector<Signs>& signs) = 0;
   /// Column j ← 2/(3n) times 1, −(1 + 1/(n−1)), 1 + 2/(n−1), … ±2.
   virtual void set_growing(std::int64_t j) = 0;

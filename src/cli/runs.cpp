@@ -48,7 +48,7 @@ std::array<double, parts> costs(const Problem& problem, const Options& o) {
           o.condition == Condition::on ? solves_of_condition * reading * n2 : 0,
           solve,
           refines ? updates * (solve + residual) : 0,
-          o.check ? residual + reading * n2 : 0};
+          o.check ? (refines && !o.bounds ? 0 : residual) + reading * n2 : 0};
 }
 
 /// Called with the share of a whole solve that is done, and what is being done.
