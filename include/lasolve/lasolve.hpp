@@ -343,8 +343,8 @@ class Factorization {
     apply(which, false, B, X, op, after);
   }
 
-  /// An estimate of 1 / (‖A‖₁‖A⁻¹‖₁) from the factors, made when first asked for and kept. It is at least the true value, and nearly
-  /// always less than three times it. It is 0 if the matrix is singular, NaN if it is not positive definite. At most three
+  /// An estimate of 1 / (‖A‖₁‖A⁻¹‖₁) from the factors, made when first asked for and kept. It is nearly always one to three times
+  /// the true value; coarse factors may leave it smaller. It is 0 if the matrix is singular, NaN if it is not positive definite. At most three
   /// solves with four right-hand sides (Higham & Tisseur 2000).
   /// Takes ‖A‖₁, so A must still be there, unless it was factored in place, when that was taken before. An A of the host is factored in
   /// place on a device, where the method is named and nothing is checked or refined. Misuse: A in place on a device, not checked to be
